@@ -265,7 +265,7 @@ impl From<&heirloom_engine::work::Leftover> for WorkLeftover {
             worktree: left.worktree.as_ref().map(|path| path.display().to_string()),
             branch: left.branch.clone(),
             holds: left.holds.clone(),
-            kept: left.kept.clone(),
+            kept: left.kept.as_ref().map(ToString::to_string),
         }
     }
 }

@@ -32,24 +32,42 @@ pub struct Leftover {
     /// What would be lost with it, in words.
     pub holds: Option<String>,
     /// Why it is left alone, if it is.
-    pub kept: Option<String>,
+    pub kept: Option<Kept>,
+}
+
+/// Why something that is left over is left alone.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Kept {
+    /// Only what would be lost with it keeps it.
+    #[error("{0}")]
+    Holds(String),
+    /// A branch of finished work that waits to be merged.
+    #[error("not merged yet: git merge {0}")]
+    Unmerged(String),
+    /// A run that goes on.
+    #[error("a run is using it")]
+    InUse,
+    /// Somebody has the branch in a worktree.
+    #[error("it is checked out")]
+    CheckedOut,
+    /// It could not be taken away.
+    #[error("{0}")]
+    Failed(String),
 }
 
 impl Leftover {
     /// Whether only what it holds keeps it, so that force removes it.
     pub fn yields_to_force(&self) -> bool {
-        self.kept.is_some() && self.kept == self.holds
+        matches!(self.kept, Some(Kept::Holds(_)))
     }
 
     /// The branch of finished work that waits to be merged. Force does not remove it.
     pub fn unmerged(&self) -> Option<&str> {
-        let branch = self.branch.as_deref()?;
-        (self.kept.as_deref() == Some(&not_merged(branch))).then_some(branch)
+        match &self.kept {
+            Some(Kept::Unmerged(branch)) => Some(branch),
+            _ => None,
+        }
     }
-}
-
-fn not_merged(branch: &str) -> String {
-    format!("not merged yet: git merge {branch}")
 }
 
 /// How it is cleaned up.
@@ -82,16 +100,16 @@ pub fn clean(
         let mut left = look(&directory, root, &name);
         let is_taken = name.parse::<IssueId>().is_ok_and(|id| claims.is_taken(&id));
         left.kept = if is_taken {
-            Some("a run is using it".to_owned())
+            Some(Kept::InUse)
         } else {
-            left.holds.clone().filter(|_| !how.force)
+            left.holds.clone().filter(|_| !how.force).map(Kept::Holds)
         };
         found.push(left);
     }
     found.extend(brought_together(root, is_running));
     if !how.dry_run {
         for left in found.iter_mut().filter(|left| left.kept.is_none()) {
-            left.kept = take_away(root, &directory, left).err();
+            left.kept = take_away(root, &directory, left).err().map(Kept::Failed);
         }
     }
     Ok(found)
@@ -155,9 +173,9 @@ fn brought_together(root: &Path, is_running: bool) -> Vec<Leftover> {
         let is_persons = |holder: &String| !holder.starts_with("heirloom/");
         let is_merged = branch::holders(root, &tip).iter().any(is_persons);
         let kept = match () {
-            () if branch::is_checked_out(root, &name) => Some("it is checked out".to_owned()),
-            () if is_running => Some("a run is using it".to_owned()),
-            () if !is_merged => Some(not_merged(&name)),
+            () if branch::is_checked_out(root, &name) => Some(Kept::CheckedOut),
+            () if is_running => Some(Kept::InUse),
+            () if !is_merged => Some(Kept::Unmerged(name.clone())),
             () => None,
         };
         let holds = (!is_merged).then(|| "finished work".to_owned());
