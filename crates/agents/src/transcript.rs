@@ -99,10 +99,9 @@ mod tests {
 
     #[test]
     fn of_a_first_line_without_an_end_no_more_is_read_than_is_looked_at() {
-        let path = std::env::temp_dir().join(format!("heirloom-{}.jsonl", std::process::id()));
-        std::fs::write(&path, "x".repeat(5 << 20)).unwrap();
-        let line = first_line(&path).unwrap();
-        std::fs::remove_file(&path).unwrap();
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "x".repeat(5 << 20)).unwrap();
+        let line = first_line(file.path()).unwrap();
         assert_eq!(line.len() as u64, LONGEST_HEAD);
     }
 }
