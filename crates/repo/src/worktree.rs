@@ -37,7 +37,7 @@ fn lock_in(why: &str) -> Option<&Path> {
 fn explained(why: &str) -> Cow<'_, str> {
     match lock_in(why) {
         Some(lock) => format!(
-            "{} is there: another git is at work, or one that was killed left it; if no git is running, remove that file",
+            "{} exists: another git process may be running, or one that was killed left it; if no git is running, remove that file",
             lock.display()
         )
         .into(),

@@ -60,7 +60,7 @@ fn describe(shown: &Shown) -> String {
     ] {
         for line in lines {
             let is_gone = Path::new(line).is_absolute() && !Path::new(line).exists();
-            let gone = if is_gone { format!(" {CARE}(not there){CARE:#}") } else { String::new() };
+            let gone = if is_gone { format!(" {CARE}(missing){CARE:#}") } else { String::new() };
             let _ = write!(text, "\n  {label:8}{line}{gone}");
         }
     }

@@ -119,7 +119,7 @@ fn kind_of(kind: &str) -> Result<String, Failure> {
         "messages" => Ok("message".to_owned()),
         kind => {
             let more =
-                "to search something else than notes: session, message, tool_use or tool_result";
+                "to search something other than notes: session, message, tool_use or tool_result";
             Ok(note::kind(kind).map_err(|failure| failure.hint(more))?.to_string())
         }
     }

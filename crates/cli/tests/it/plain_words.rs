@@ -114,13 +114,13 @@ fn directories_that_are_gone_are_said_to_be() {
     let shown = env.run_in(&moved, &["repo"]).success().stdout;
     let of = |name: &str| shown.lines().find(|line| line.contains(name)).unwrap().to_owned();
     assert!(of("/elsewhere").ends_with("/elsewhere"), "{shown}");
-    assert!(of("/payments").ends_with("/payments (not there)"), "{shown}");
+    assert!(of("/payments").ends_with("/payments (missing)"), "{shown}");
 }
 
 #[test]
 fn who_has_no_agent_is_told_of_the_built_in_one() {
-    let env = env();
-    env.run(&["init", "--yes"]).success();
+    let env = env().without_agents();
+    env.run(&["init", "--yes"]);
     let home = env.run(&[]).success().stdout;
     assert!(home.contains("`--agent sim` tries the built-in one"), "{home}");
 }

@@ -384,7 +384,7 @@ section! {
         max_time: Option<Period>,
         /// Stop one iteration after this time.
         iteration_timeout: Option<Period>,
-        /// Stop an agent that has been silent for this long; its iteration has timed out. `0s` waits for ever.
+        /// Stop an agent that has been silent for this long; its iteration has timed out. `0s` waits forever.
         idle_timeout: Period = Period::from_secs(3600),
         /// What agents may do without asking. Requirements still apply. If this is not set,
         /// heirloom asks you once per repository and keeps the answer.

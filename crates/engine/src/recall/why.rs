@@ -102,7 +102,7 @@ pub enum WhyError {
     #[error("there is no file {0}, and no session changed it")]
     NoFile(String),
     /// The file is shorter.
-    #[error("{path} has no line {line}: it has {lines}")]
+    #[error("{path} has no line {line}: it has {lines} line{}", if *.lines == 1 { "" } else { "s" })]
     NoLine {
         path: String,
         line: u32,
