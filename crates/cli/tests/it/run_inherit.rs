@@ -326,7 +326,7 @@ fn a_comprehension_that_is_required_and_missing_is_reported_and_the_run_goes_on(
     assert_eq!(context["inherited"]["patterns"], json!([]));
     let shown = env.run(&["status", "b"]).success();
     assert!(
-        shown.stdout.contains("warning: stage-00-careful iteration 1: Agent did not acknowledge"),
+        shown.stdout.contains("warning: careful iteration 1: Agent did not acknowledge"),
         "{shown}"
     );
     careful("c", &json!({"decision": "stop", "comprehension": {"inherited": "l", "task": "t"}}));

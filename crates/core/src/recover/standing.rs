@@ -68,7 +68,8 @@ pub struct GivenUp {
 impl Standing {
     /// What of a text still stands that was written `then`: what was given up before may have been taken up again.
     pub fn still(&self, text: &str, then: Option<Timestamp>) -> String {
-        let is_since = |gone: &&GivenUp| gone.at.is_none_or(|at| then.is_none_or(|then| at >= then));
+        let is_since =
+            |gone: &&GivenUp| gone.at.is_none_or(|at| then.is_none_or(|then| at >= then));
         let gone = self.given_up.iter().filter(is_since).map(|gone| gone.what.clone());
         replaced::without(text, &gone.collect::<Vec<_>>())
     }

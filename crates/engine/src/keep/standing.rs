@@ -90,7 +90,8 @@ impl Gatherer<'_> {
         let told: Vec<Told> = worked.into_iter().map(|session| session.told).collect();
         let mut standing = recover::standing(&told, self.here.clock.now());
         // What a session was begun with may have been given up in it.
-        let title = title.map(|title| standing.still(&title, began)).filter(|title| !title.is_empty());
+        let title =
+            title.map(|title| standing.still(&title, began)).filter(|title| !title.is_empty());
         self.undecided(&mut standing)?;
         Ok(Stood { title, words, standing, failures: recover::failures(&told), wanting })
     }

@@ -140,7 +140,7 @@ fn without_a_script_it_does_an_iteration_of_the_run_directory() {
         }
       ],
       "comprehension": {
-        "inherited": "2 learnings, 0 patterns, 1 warnings and 1 decisions of auth-v1",
+        "inherited": "2 learnings, 0 patterns, 1 warning and 1 decision of auth-v1",
         "task": "continue the work of auth-v1 as auth-v2",
         "constraints": [
           "d",

@@ -165,7 +165,7 @@ fn an_id_that_is_none_brings_the_one_that_was_meant() {
         let refused = run(&env, &["show", "../../etc/passwd", "--json"]);
         assert_eq!(refused.json()["error"]["code"], "issue.id", "{tracker}");
         let none = run(&env, &["create", " ", "--json"]);
-        assert_eq!((none.code, &none.json()["error"]["code"]), (1, &json!("issue.invalid")));
+        assert_eq!((none.code, &none.json()["error"]["code"]), (64, &json!("usage")));
     }
 }
 
