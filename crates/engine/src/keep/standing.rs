@@ -84,14 +84,14 @@ impl Gatherer<'_> {
         worked.sort_by_key(|session| (!session.is_own, !session.told.near));
         let near = worked.iter().find(|session| session.told.near);
         let title = near.and_then(|session| session.title.clone());
-        let began = near.and_then(|session| session.told.turns.first()?.at);
+        let first_said = near.and_then(|session| session.told.turns.first()?.at);
         let words = worked.first().filter(|session| session.told.near);
         let words = words.map(|session| words_of(&session.told)).unwrap_or_default();
         let told: Vec<Told> = worked.into_iter().map(|session| session.told).collect();
         let mut standing = recover::standing(&told, self.here.clock.now());
         // What a session was begun with may have been given up in it.
         let title =
-            title.map(|title| standing.still(&title, began)).filter(|title| !title.is_empty());
+            title.map(|title| standing.still(&title, first_said)).filter(|title| !title.is_empty());
         self.undecided(&mut standing)?;
         Ok(Stood { title, words, standing, failures: recover::failures(&told), wanting })
     }

@@ -70,7 +70,7 @@ fn what_is_about_to_stop_or_was_put_away_is_refused_with_the_way_out() {
     let interrupt = fixture.spawn(&["interrupt", "b", "--json"]);
     fixture.wait(|fixture| (fixture.status("b") == "interrupting").then_some(()));
     for (session, status, way_out) in
-        [("a", "hidden", "--undo"), ("b", "interrupting", "try again in a moment")]
+        [("a", "hidden", "--undo"), ("b", "stopping", "try again in a moment")]
     {
         for command in ["continue", "fork"] {
             let ran = fixture.run(&[command, session, "more", "--json"]);
