@@ -303,6 +303,22 @@ pub fn title(session: &Session, told: Option<String>) -> Option<String> {
     given.or_else(|| forked.and_then(facts::title)).or(told)
 }
 
+/// What some sessions are about, as far as that is known.
+pub fn titles<'a>(
+    here: &Here,
+    sessions: impl IntoIterator<Item = &'a Session>,
+) -> Result<BTreeMap<SessionId, String>, Error> {
+    let facts = capture::facts(&here.home)?;
+    let mut titles = BTreeMap::new();
+    for session in sessions {
+        let known = facts.as_ref().map(|facts| facts.session(session.id)).transpose()?.flatten();
+        if let Some(title) = title(session, known.and_then(|known| known.title)) {
+            titles.insert(session.id, title);
+        }
+    }
+    Ok(titles)
+}
+
 /// One page of sessions, with what of them is at work, where whoever asks may look at them.
 pub fn list(here: &Here, ledger: &Ledger, listing: &Listing<'_>) -> Result<Listed, PersonError> {
     if listing.repo.is_none() {

@@ -1,12 +1,14 @@
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::process::ExitCode;
 
 use heirloom_api::SearchResults;
+use heirloom_core::id::SessionId;
 use heirloom_core::recall::{Kind, Snippet};
 use heirloom_core::words::in_words;
 use heirloom_engine::recall::{Found, Query, SearchHit, search};
+use heirloom_engine::sessions;
 use jiff::{Span, Timestamp};
 
 use super::{App, Done, given, note};
@@ -79,10 +81,13 @@ pub(super) fn run(app: &App, args: Args) -> Done {
     let open = args.open;
     let query = query(args, now)?;
     let found = search(&app.here, &app.here.ledger()?, &query)?;
+    let is_json = app.ui.is_json();
+    let shown = found.places.iter().filter(|_| !is_json).filter_map(|place| place.session.as_ref());
+    let titles = sessions::titles(&app.here, shown)?;
     app.ui.answer(&SearchResults::from(&found), || {
-        if open { opened(&found, now) } else { listed(&found, now) }
+        if open { opened(&found, now) } else { listed(&found, &titles, now) }
     });
-    if !app.ui.is_json() {
+    if !is_json {
         explain(app, &found, &query);
     }
     Ok(ExitCode::SUCCESS)
@@ -166,7 +171,7 @@ fn explain(app: &App, found: &Found, query: &Query) {
 }
 
 /// The places by session: the session's line, then a line for each place.
-fn listed(found: &Found, now: Timestamp) -> String {
+fn listed(found: &Found, titles: &BTreeMap<SessionId, String>, now: Timestamp) -> String {
     let mut text = String::new();
     let mut shown: Vec<bool> = vec![false; found.places.len()];
     for first in 0..found.places.len() {
@@ -175,6 +180,7 @@ fn listed(found: &Found, now: Timestamp) -> String {
         }
         let place = &found.places[first];
         let _ = writeln!(text, "{}", heading(place, now));
+        about(&mut text, first, found, titles);
         // The iterations of a run are told the same, each in a conversation of its own.
         let mut said = BTreeSet::new();
         let mut say = |text: &mut String, each: &SearchHit| {
@@ -197,6 +203,22 @@ fn listed(found: &Found, now: Timestamp) -> String {
         }
     }
     text
+}
+
+/// What the session of a place is about, unless that is among what is shown of it.
+fn about(text: &mut String, first: usize, found: &Found, titles: &BTreeMap<SessionId, String>) {
+    let session = found.places[first].session.as_ref();
+    let Some((session, title)) = session.and_then(|it| Some((it, titles.get(&it.id)?))) else {
+        return;
+    };
+    let of_it = |place: &&SearchHit| place.session.as_ref().is_some_and(|it| it.id == session.id);
+    let says = |place: &SearchHit| place.kind == Kind::Prompt && place.text.starts_with(title);
+    let mut places = found.places[first..].iter().filter(of_it);
+    let is_shown = places.any(|place| says(place) || place.more.iter().any(says));
+    if !is_shown && title != session.name.as_str() {
+        let line = format!("  {DIM}{:11}{DIM:#} {}", "about", first_line(title, 100));
+        let _ = writeln!(text, "{}", hang(&line, 12));
+    }
 }
 
 fn session_of(place: &SearchHit) -> String {

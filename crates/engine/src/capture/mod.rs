@@ -44,7 +44,7 @@ pub(crate) use frames::{Frames, Unpacker};
 pub use known::{KnownFacts, entries, known, refresh};
 pub(crate) use on::rename;
 pub use on::{all as captured, is_on, switch_all_off, switch_off, switch_on};
-pub(crate) use origin::Whose;
+pub(crate) use origin::{Whose, last_said};
 pub use prune::{Keeping, prune};
 pub(crate) use restore::put_back;
 pub use restore::{RestoreError, Restored, restore};

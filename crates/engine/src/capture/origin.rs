@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -19,6 +19,9 @@ use crate::here::Here;
 
 /// How much of a transcript is read to see where it is from.
 const HEAD: u64 = 256 << 10;
+
+/// How much of a transcript is read to see when it ended.
+const TAIL: u64 = 64 << 10;
 
 /// A transcript that is there.
 #[derive(Debug, Clone)]
@@ -162,6 +165,29 @@ fn read_head(agent: &dyn Agent, path: &Path) -> Head {
         line.clear();
     }
     Head { cwd, began }
+}
+
+/// When the last of a transcript was said. The file system only knows when the file was written, which is another day
+/// where a home was copied or restored; nobody spoke after that, whatever a clock said.
+pub(crate) fn last_said(agent: &dyn Agent, path: &Path) -> Option<Timestamp> {
+    let transcripts = agent.transcripts()?;
+    let mut file = heirloom_repo::open(path).ok()?;
+    let metadata = file.metadata().ok()?;
+    let written = metadata.modified().ok().and_then(|at| Timestamp::try_from(at).ok());
+    let from = metadata.len().saturating_sub(TAIL);
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(from)).ok()?;
+    file.take(TAIL).read_to_end(&mut bytes).ok()?;
+    // What is read from the middle of a line on is no line.
+    let line = if from == 0 { 0 } else { bytes.iter().position(|byte| *byte == b'\n')? + 1 };
+    let mut last = None;
+    entry::scan(&mut *transcripts.entries(), &bytes[line..], 0, &mut |entry| {
+        last = last.max(entry.at);
+    });
+    match (last, written) {
+        (Some(last), Some(written)) => Some(last.min(written)),
+        (last, written) => last.or(written),
+    }
 }
 
 /// Which repository a directory is, or was, in.

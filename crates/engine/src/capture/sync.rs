@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use heirloom_agents::Agent;
+use heirloom_agents::{Agent, by_name};
 use heirloom_core::event::SessionCreated;
 use heirloom_core::id::SessionId;
 use heirloom_core::status::Status;
@@ -11,7 +11,7 @@ use heirloom_ledger::{Error, Facts, Ledger, Scope};
 use heirloom_repo::FileError;
 use jiff::Timestamp;
 
-use super::origin::{Found, Head, Heads, Whose, agents, list};
+use super::origin::{Found, Head, Heads, Whose, agents, last_said, list};
 use super::settled::Settling;
 use super::take::{Manner, Taken, Wanted, again, take};
 use super::{Archive, CaptureError, PATIENCE, on};
@@ -264,7 +264,11 @@ fn ensure(
         ..bare(here, name)
     };
     let began = head.began.unwrap_or_else(|| here.clock.now());
-    let ended = found.modified.unwrap_or(began).max(began);
+    // A conversation in a database has no end to read, and the database says when it was last spoken in.
+    let is_file = found.state.is_none();
+    let agent = by_name(found.agent).filter(|_| is_file);
+    let ended = agent.and_then(|agent| last_said(agent, &found.path)).or(found.modified);
+    let ended = ended.unwrap_or(began).max(began);
     ledger.write::<_, Error>(began, |writer| {
         writer.append(Scope::session(id, &repo), &created)?;
         writer.change_status(id, Status::Running, None)

@@ -15,6 +15,7 @@ use heirloom_ledger::{Error, Facts, Ledger, SessionFilter};
 use jiff::Timestamp;
 
 use super::search::{Query, SearchError, search};
+use crate::capture::last_said;
 use crate::here::Here;
 use crate::reach;
 use crate::sessions;
@@ -210,6 +211,7 @@ fn of_ledger(here: &Here, ledger: &Ledger) -> Result<Vec<Past>, Error> {
         let working_dir =
             session.config.as_ref().ok().and_then(|config| config.working_dir.clone());
         let prompt = session.prompt.clone().or(about.prompt);
+        let told = facts.as_ref().map(|facts| facts.session(session.id)).transpose()?.flatten();
         all.push(Past {
             directory: about
                 .cwd
@@ -223,7 +225,8 @@ fn of_ledger(here: &Here, ledger: &Ledger) -> Result<Vec<Past>, Error> {
             branch: session.branch.clone().or(about.branch),
             at: transcript
                 .as_deref()
-                .and_then(written)
+                .and_then(|path| said(&agent, path))
+                .or_else(|| told.and_then(|told| told.last_at))
                 .or(session.completed_at)
                 .or(Some(session.created_at)),
             agent_session_id: id,
@@ -286,7 +289,7 @@ fn of_agents(here: &Here, known: &HashSet<String>) -> Vec<Past> {
             title,
             prompt: about.prompt,
             branch: about.branch,
-            at,
+            at: said(agent, &each.path).or(at),
             agent_session_id: each.agent_session_id,
             transcript: Some(each.path),
             done: String::new(),
@@ -341,6 +344,11 @@ fn beginning(agent: &str, path: &Path) -> Vec<Entry> {
     let Ok(file) = heirloom_repo::open(path) else { return Vec::new() };
     let _ = file.take(BEGINNING).read_to_end(&mut bytes);
     entry::all(&mut *transcripts.entries(), &bytes)
+}
+
+/// When a conversation was last spoken in.
+fn said(agent: &str, path: &Path) -> Option<Timestamp> {
+    by_name(agent).and_then(|agent| last_said(agent, path)).or_else(|| written(path))
 }
 
 fn written(path: &Path) -> Option<Timestamp> {

@@ -59,6 +59,32 @@ fn a_conversation_that_heirloom_never_launched_is_found_and_resumed_where_it_was
 }
 
 #[test]
+fn a_conversation_ended_when_it_was_last_spoken_in_and_not_when_its_file_was_copied() {
+    // Written just now, as every file of a home is that was restored or moved to another machine.
+    let env = crate::env();
+    by_hand(&env);
+    let resumed = env.run(&["resume", "--json"]).success().json();
+    assert_eq!(resumed["sessions"][0]["at"], "2026-01-12T15:00:00Z", "{resumed}");
+    env.run(&["init", "--yes"]).success();
+    let listed = env.run(&["sessions", "list", "--json"]).success().json();
+    assert_eq!(listed["sessions"][0]["completed_at"], "2026-01-12T15:00:00Z", "{listed}");
+    let resumed = env.run(&["resume", "--json"]).success().json();
+    assert_eq!(resumed["sessions"][0]["at"], "2026-01-12T15:00:00Z", "{resumed}");
+}
+
+#[test]
+fn a_search_says_what_a_conversation_is_about() {
+    let env = crate::env();
+    by_hand(&env);
+    env.run(&["init", "--yes"]).success();
+    let found = env.run(&["search", "ceiling"]).success();
+    let about = "  about       Why is the billing queue starving?\n";
+    assert!(found.stdout.contains(about), "{found}");
+    let prompt = env.run(&["search", "starving"]).success();
+    assert!(!prompt.stdout.contains(about), "it is what was found: {prompt}");
+}
+
+#[test]
 fn a_conversation_is_carried_over_as_a_copy_and_the_original_stays_as_it_is() {
     let env = crate::env();
     by_hand(&env);
