@@ -38,6 +38,7 @@ pub(super) fn run(app: &App, args: Args) -> Done {
     let programs = session::programs(app)?;
     let context = session::launch_context(app, &programs)?;
     let mut session = sessions::find(&app.here, &ledger, &args.session)?;
+    let overrides = args.config.read(&app.directory, app.here.clock.now())?;
     if let Some(agent) = args.with.filter(|with| session.agent.as_deref() != Some(with.as_str())) {
         session = carried_over(app, &mut ledger, &programs, &session, &agent)?;
     }
@@ -45,7 +46,7 @@ pub(super) fn run(app: &App, args: Args) -> Done {
         session,
         prompt,
         name: args.name,
-        overrides: args.config.read(&app.directory, app.here.clock.now())?,
+        overrides,
         fork: false,
         same_conversation: false,
         at: None,
@@ -62,6 +63,7 @@ fn carried_over(
     session: &Session,
     to: &str,
 ) -> Result<Session, Failure> {
+    carry::is_there(&app.here, programs, to)?;
     let past = Past::of_session(&app.here, session).ok_or_else(|| {
         Failure::new(Code::SessionNotFound, format!("{} has no conversation", session.name))
     })?;

@@ -67,6 +67,9 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
             .hint("`heirloom resume` without a query lists them all"));
     };
     if let Some(agent) = args.with.as_deref().filter(|agent| *agent != chosen.agent) {
+        if !args.print {
+            carry::is_there(&app.here, &programs, agent)?;
+        }
         let carried = carry::carry(&app.here, &mut ledger, &programs, &chosen, agent)?;
         say(app, &carried);
         chosen = Past {

@@ -75,6 +75,14 @@ pub enum CarryError {
     Refused { agent: &'static str, said: String },
 }
 
+/// Fails where the agent that is to go on with a conversation is not there: a copy that nobody takes up would be left
+/// behind.
+pub fn is_there(here: &Here, programs: &Programs, to: &str) -> Result<(), CarryError> {
+    let agent = by_name(to).ok_or_else(|| CarryError::NoAgent(to.to_owned()))?;
+    programs.resolve(agent.name(), &here.env)?;
+    Ok(())
+}
+
 /// Carries a conversation over to the agent of that name.
 pub fn carry(
     here: &Here,

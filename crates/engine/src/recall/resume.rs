@@ -114,6 +114,13 @@ impl Past {
         }
     }
 
+    /// Whether this is its name or its id.
+    fn is_called(&self, name: &str) -> bool {
+        let of_session =
+            |session: &Session| session.name.as_str() == name || session.id.to_string() == name;
+        self.agent_session_id == name || self.session.as_ref().is_some_and(of_session)
+    }
+
     /// Whether all of the words are in what it is known by.
     pub(super) fn mentions(&self, words: &[String]) -> bool {
         let name =
@@ -158,6 +165,11 @@ pub fn past(here: &Here, ledger: &Ledger, query: Option<&str>) -> Result<Vec<Pas
     let Some(query) = query.map(str::trim).filter(|query| !query.is_empty()) else {
         return Ok(all);
     };
+    // Other conversations may mention the name of one that is called by it.
+    if all.iter().any(|past| past.is_called(query)) {
+        all.retain(|past| past.is_called(query));
+        return Ok(all);
+    }
     let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
     let (mut fitting, rest): (Vec<Past>, Vec<Past>) =
         all.into_iter().partition(|past| past.mentions(&words));

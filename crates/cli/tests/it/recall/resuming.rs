@@ -114,6 +114,41 @@ fn a_conversation_is_carried_over_as_a_copy_and_the_original_stays_as_it_is() {
     assert_eq!(refused.code, 64, "{refused}");
 }
 
+#[test]
+fn a_conversation_is_resumed_by_its_name_though_others_mention_it() {
+    let env = crate::env();
+    by_hand(&env);
+    let text = fs::read_to_string(native(&env)).unwrap();
+    let other = "1c9f8d2f-4e1f-4b6d-8b78-4a7a3c9b2d22";
+    let text = text.replace(ID, other).replace("Why is the", &format!("As {ID} asked, why is the"));
+    let text = text.replace("2026-01-12T15:00", "2026-01-12T15:20");
+    fs::write(native(&env).with_file_name(format!("{other}.jsonl")), text).unwrap();
+    let answer = env.run(&["resume", ID, "--print", "--json"]).success().json();
+    assert_eq!(answer["agent_session_id"], ID, "{answer}");
+    env.run(&["init", "--yes"]).success();
+    let listed = env.run(&["sessions", "list", "--json"]).success().json();
+    let listed = listed["sessions"].as_array().unwrap();
+    let one = listed.iter().find(|one| one["agent_session_id"] == ID).unwrap();
+    let name = one["name"].as_str().unwrap();
+    let answer = env.run(&["resume", name, "--print", "--json"]).success().json();
+    assert_eq!(answer["agent_session_id"], ID, "{answer}");
+}
+
+#[test]
+fn nothing_is_copied_for_an_agent_that_is_not_there() {
+    let env = crate::env();
+    by_hand(&env);
+    env.run(&["init", "--yes"]).success();
+    let name = env.run(&["sessions", "list", "--json"]).success().json();
+    let name = name["sessions"][0]["name"].as_str().unwrap().to_owned();
+    let ran = env.run(&["continue", &name, "go on", "--with", "codex"]);
+    assert_ne!(ran.code, 0);
+    assert!(ran.stderr.contains("codex is not installed"), "{ran}");
+    assert!(!env.user().join(".codex").exists(), "{ran}");
+    let listed = env.run(&["sessions", "list", "--all", "--json"]).success().json();
+    assert_eq!(listed["sessions"].as_array().unwrap().len(), 1, "{listed}");
+}
+
 fn native(env: &TestEnv) -> std::path::PathBuf {
     let projects = env.user().join(".claude/projects");
     let project = fs::read_dir(projects).unwrap().flatten().next().unwrap().path();
