@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
+use crate::schema::Name;
 use crate::{Code, names};
 
 const INTRODUCTION: &str = include_str!("reference.md");
@@ -26,14 +27,7 @@ fn page() -> String {
         {
             types.insert(title.clone(), definition.clone());
         }
-        let (command, more) = name.printed_by.split_once(", ").unwrap_or((name.printed_by, ""));
-        let more = if more.is_empty() { String::new() } else { format!(", {more}") };
-        let _ = writeln!(
-            text,
-            "\n### `{}`\n\n`heirloom {command}`{more}. {}",
-            name.name,
-            about(&schema)
-        );
+        let _ = writeln!(text, "\n### `{}`\n\n{}. {}", name.name, printed(name), about(&schema));
         match told.insert(schema.to_string(), name.name) {
             Some(same) => {
                 let _ = writeln!(text, "The same as [`{same}`](#{same}).");
@@ -56,6 +50,21 @@ fn page() -> String {
 fn about(schema: &Value) -> String {
     let text = schema["description"].as_str().unwrap_or_default();
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
+}
+
+/// What prints it. Not everything is printed by a command that can be named.
+fn printed(name: &Name) -> String {
+    match name.name {
+        "error" => "Any command that fails".to_owned(),
+        "events" => {
+            "`heirloom run`, `heirloom watch` and `heirloom work`, one object a line".to_owned()
+        }
+        "home" => "`heirloom` alone".to_owned(),
+        _ => match name.printed_by.split_once(", ") {
+            Some((command, more)) => format!("`heirloom {command}`, {more}"),
+            None => format!("`heirloom {}`", name.printed_by),
+        },
+    }
 }
 
 /// The keys of an object, or the forms of something that has several.

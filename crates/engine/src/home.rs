@@ -23,8 +23,8 @@ use crate::here::Here;
 use crate::recall::resume::can_resume;
 use crate::sessions::{self, Listing, Row};
 use crate::trust::{self, Standing};
-use crate::work::Reviews;
-use crate::{capture, issues};
+use crate::work::{Reviews, Waiting};
+use crate::{capture, issues, work};
 
 /// How many running sessions are looked at.
 const RUNNING: usize = 20;
@@ -54,6 +54,8 @@ pub struct Home {
     /// The issues that a person has to review, the most urgent first, and why.
     pub to_review: Vec<Entry>,
     pub reviews: Reviews,
+    /// The finished work that waits to be merged, that for the branch of this checkout first.
+    pub unmerged: Vec<Waiting>,
     /// How many issues are not closed; `None` where the tracker could not be read.
     pub open_issues: Option<usize>,
     /// How many sessions the ledger has of this repository.
@@ -150,6 +152,7 @@ pub fn home(here: &Here, ledger: &mut Ledger) -> Result<Home, Error> {
         ready: ready(issues, here.clock.now()).into_iter().cloned().collect(),
         to_review: issues.iter().filter(|entry| reviews.of(entry).is_some()).cloned().collect(),
         reviews,
+        unmerged: work::waiting(here),
         open_issues,
         sessions: ledger.count_sessions(repo)?,
         decisions: ledger.count_notes(repo, Kind::Decision, usize::MAX)?,
@@ -334,6 +337,7 @@ mod tests {
             ready: Vec::new(),
             to_review: Vec::new(),
             reviews: Reviews::default(),
+            unmerged: Vec::new(),
             open_issues: Some(0),
             sessions: 0,
             decisions: 0,

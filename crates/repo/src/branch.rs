@@ -114,7 +114,7 @@ pub fn join(root: &Path, one: &str, other: &str, message: &str) -> Joined {
 
 /// Whether every change of `one` is in `other` by other commits: each of them for itself, or all of
 /// them in one that somebody squashed.
-fn is_contained(root: &Path, one: &str, other: &str) -> bool {
+pub fn is_contained(root: &Path, one: &str, other: &str) -> bool {
     let picked = git(root, None, &["cherry", other, one]);
     if picked.is_ok_and(|list| list.lines().all(|line| line.starts_with('-'))) {
         return true;

@@ -2,6 +2,7 @@
 //! the ledger knows of.
 
 use std::collections::BTreeSet;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
@@ -253,7 +254,9 @@ pub(crate) fn blocked(house: &House, ledger: &Ledger) -> Result<Vec<(String, Iss
                 threads.spawn(move || (repo, house.blocked().still_open(&here, left)))
             })
             .collect();
-        asked.into_iter().filter_map(|one| one.join().ok()).collect::<Vec<_>>()
+        // A panic is not an empty tracker: whoever asked hears of it.
+        let joined = asked.into_iter().map(|one| one.join().unwrap_or_else(|it| resume_unwind(it)));
+        joined.collect::<Vec<_>>()
     });
     let each = |(repo, left): (String, Vec<IssueRun>)| {
         left.into_iter().map(move |one| (repo.clone(), one))

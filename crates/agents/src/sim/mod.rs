@@ -10,6 +10,7 @@ mod conversation;
 mod program;
 mod script;
 mod stream;
+mod subject;
 mod tools;
 mod work;
 
@@ -105,8 +106,16 @@ impl Agent for Sim {
     }
 }
 
-/// Where the simulation keeps its conversations, in Claude Code's layout: with the rest of heirloom's data.
+/// Where the simulation's conversations are read, in Claude Code's layout: with the rest of heirloom's data, or where
+/// earlier versions kept them. Whoever only looks moves nothing.
 fn root(env: &Env) -> Option<PathBuf> {
+    let own = env::home(env)?.join("sim");
+    let before = earlier(env).filter(|_| !own.exists());
+    Some(before.unwrap_or(own).join("projects"))
+}
+
+/// Where the simulation writes its conversations. Those of earlier versions move there, so that they can go on.
+fn own_root(env: &Env) -> Option<PathBuf> {
     let own = env::home(env)?.join("sim");
     match earlier(env) {
         // What could not be moved is where it was.
@@ -170,10 +179,15 @@ mod tests {
             r#"{{"type":"user","sessionId":"{id}","cwd":"/w","message":{{"role":"user","content":"hi"}}}}"#
         );
         std::fs::write(before.join(format!("{id}.jsonl")), line + "\n").unwrap();
-        assert!(Kept.find(&env, id).is_none() && before.is_dir(), "there is no data to move it to");
+        assert_eq!(own_root(&env).unwrap(), own.join("sim/projects"));
+        assert!(before.is_dir(), "there is no data to move it to");
         std::fs::create_dir_all(&own).unwrap();
-        let found = Kept.find(&env, id).unwrap();
-        assert_eq!(found.path, own.join("sim/projects/-w").join(format!("{id}.jsonl")));
+        let file = format!("{id}.jsonl");
+        assert_eq!(Kept.find(&env, id).unwrap().path, before.join(&file));
+        assert_eq!(Kept.list(&env, None).len(), 1);
+        assert!(before.is_dir() && !own.join("sim").exists(), "whoever looks moves nothing");
+        assert_eq!(own_root(&env).unwrap(), own.join("sim/projects"));
+        assert_eq!(Kept.find(&env, id).unwrap().path, own.join("sim/projects/-w").join(&file));
         assert!(!before.exists());
         // What is there by now is not replaced.
         std::fs::create_dir_all(&before).unwrap();

@@ -52,7 +52,7 @@ pub fn main(args: &[String], streams: Streams<'_>, env: &Env, cwd: &Path) -> i32
     if bypass && !sandbox && rustix::process::geteuid().is_root() {
         return complain(stderr, "permissions cannot be bypassed with root privileges");
     }
-    let Some(root) = super::root(env) else {
+    let Some(root) = super::own_root(env) else {
         return complain(stderr, "Error: neither HEIRLOOM_HOME nor HOME is set");
     };
     let model = args.model.clone().unwrap_or_else(|| "sim-1".to_owned());

@@ -4,7 +4,7 @@
 //! work twice.
 
 use std::ffi::OsStr;
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -13,6 +13,7 @@ use heirloom_repo::file;
 use serde_json::{Map, Value, json};
 
 use super::script::Step;
+use super::subject::Subject;
 use crate::env::{self, Env};
 
 /// After how many iterations it thinks it is done.
@@ -33,13 +34,22 @@ pub(super) fn steps(env: &Env, prompt: &str, cwd: &Path) -> Vec<Step> {
     let context: Value = text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
     let session = context["session"].as_str().unwrap_or("session").to_owned();
     let iteration = context["iteration"].as_u64().unwrap_or(1);
-    let mut steps = vec![think(format!("Iteration {iteration} of {session}."))];
+    // What it says of the code is about a file that it read.
+    let subject = Subject::find(prompt, cwd);
+    // Outside a run there are no iterations, and nobody told it what its session is called.
+    let title = match (&context_path, &subject) {
+        (Some(_), _) => format!("Iteration {iteration} of {session}"),
+        (None, Some(subject)) => subject.path.clone(),
+        (None, None) => "Nothing to read here".to_owned(),
+    };
+    let mut steps = vec![look(format!("{title}."), subject.as_ref())];
     if let Some(path) = &context_path {
         let input = json!({"file_path": path});
         steps.push(Step { tool: Some("Read".to_owned()), input, ..Step::default() });
     }
-    let status = status(&context, &session, iteration, cwd);
-    let summary = status["summary"].as_str().unwrap_or_default().to_owned();
+    let status = status(&context, &session, iteration, subject.as_ref());
+    let summary = status["summary"].as_str().unwrap_or_default();
+    let summary = summary.replacen(&format!("Iteration {iteration} of {session}"), &title, 1);
     steps.push(Step { status: status.as_object().cloned(), ..Step::default() });
     let progress = format!("\n## Iteration {iteration}\n\n{summary}\n");
     steps.push(Step { progress: Some(progress), ..Step::default() });
@@ -47,15 +57,17 @@ pub(super) fn steps(env: &Env, prompt: &str, cwd: &Path) -> Vec<Step> {
     steps
 }
 
-fn think(text: String) -> Step {
-    Step { think: Some(text), ..Step::default() }
+fn look(text: String, subject: Option<&Subject>) -> Step {
+    let tool = subject.map(|_| "Read".to_owned());
+    let input = subject.map(|subject| json!({"file_path": subject.path})).unwrap_or_default();
+    Step { think: Some(text), tool, input, ..Step::default() }
 }
 
-fn status(context: &Value, session: &str, iteration: u64, cwd: &Path) -> Value {
+fn status(context: &Value, session: &str, iteration: u64, subject: Option<&Subject>) -> Value {
     let seed = session.bytes().fold(iteration, |sum, byte| sum.wrapping_mul(31) + u64::from(byte));
     let index = usize::try_from(seed % LEARNINGS.len() as u64).unwrap_or_default();
     let (learning, pattern) = LEARNINGS[index];
-    let evidence = evidence(cwd);
+    let evidence = subject.map_or_else(|| json!([]), Subject::evidence);
     let learning = json!({"text": format!("{session}: {learning}"), "evidence": evidence});
     let decision = json!({"text": format!("{pattern} in {session}"),
                           "rationale": format!("seen in iteration {iteration}"),
@@ -100,22 +112,6 @@ fn comprehension(inherited: &Value, session: &str) -> Value {
         "task": format!("continue the work of {from} as {session}"),
         "constraints": constraints,
     })
-}
-
-/// The first line of the first file there is: enough to be checked against the code.
-fn evidence(cwd: &Path) -> Value {
-    let mut files: Vec<PathBuf> = fs::read_dir(cwd)
-        .map(|all| all.flatten().map(|entry| entry.path()).collect())
-        .unwrap_or_default();
-    files.sort();
-    let first = files.iter().find_map(|path| {
-        let name = path.file_name()?.to_str().filter(|name| !name.starts_with('.'))?;
-        let text = file::read_to_string(path).ok()?;
-        let line = text.lines().position(|line| !line.trim().is_empty())?;
-        let quote = text.lines().nth(line)?;
-        Some(json!([{"path": name, "line": line + 1, "quote": quote}]))
-    });
-    first.unwrap_or_else(|| json!([]))
 }
 
 /// A path from the environment, or else the word of the prompt that ends like it.

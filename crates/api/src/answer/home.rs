@@ -4,6 +4,7 @@ use heirloom_core::issue::Entry;
 use heirloom_core::trust::State;
 use heirloom_engine::home::{Handoff, Home as Known, Last};
 use heirloom_engine::sessions::Row;
+use heirloom_engine::work::Waiting;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -34,6 +35,8 @@ pub struct Home {
     pub ready: Vec<ListedIssue>,
     /// The issues that a person has to review before an agent is sent again, the most urgent first.
     pub to_review: Vec<ListedIssue>,
+    /// The finished work that waits to be merged, that for the branch of this checkout first.
+    pub unmerged: Vec<UnmergedWork>,
     /// How many issues are not closed; `null` where the tracker could not be read.
     pub open_issues: Option<u64>,
     /// The session that ended last.
@@ -51,6 +54,17 @@ pub struct Home {
 }
 
 impl Answer for Home {}
+
+/// A branch of finished work that waits to be merged.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct UnmergedWork {
+    /// The branch.
+    pub branch: String,
+    /// How many commits it brings.
+    pub commits: u64,
+    /// The command that takes it over.
+    pub command: String,
+}
 
 /// The session that ended last.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -100,6 +114,7 @@ impl Home {
             unmet: Vec::new(),
             ready: Vec::new(),
             to_review: Vec::new(),
+            unmerged: Vec::new(),
             open_issues: Some(0),
             last: None,
             handoff: None,
@@ -135,6 +150,7 @@ impl Home {
             unmet: home.unmet.iter().map(Requirement::from).collect(),
             ready: issues(&home.ready),
             to_review: issues(&home.to_review),
+            unmerged: home.unmerged.iter().map(UnmergedWork::from).collect(),
             open_issues: home.open_issues.map(|count| count as u64),
             last: home.last.as_ref().map(LastSession::from),
             handoff: home.handoff.as_ref().map(LastHandoff::from),
@@ -172,5 +188,12 @@ impl From<&Handoff> for LastHandoff {
     fn from(handoff: &Handoff) -> Self {
         let Handoff { at, session, issue, next_steps } = handoff.clone();
         Self { at, session, issue, next_steps }
+    }
+}
+
+impl From<&Waiting> for UnmergedWork {
+    fn from(waiting: &Waiting) -> Self {
+        let Waiting { branch, commits, command } = waiting.clone();
+        Self { branch, commits: commits as u64, command }
     }
 }

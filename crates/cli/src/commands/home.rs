@@ -118,6 +118,7 @@ fn lines(app: &App, home: &Home) -> Vec<Line> {
         lines.push(Line { needs_you: true, ..line });
     }
     lines.extend(to_review(home));
+    lines.extend(to_merge(home));
     lines.extend(home.running.iter().map(|row| running(app, row)));
     lines.extend(home.last.as_ref().map(|last| ended(app, last)));
     lines.extend(home.handoff.as_ref().map(|handoff| handed_over(app, handoff)));
@@ -212,6 +213,17 @@ fn to_review(home: &Home) -> Option<Line> {
         ),
     };
     Some(Line { needs_you: true, ..Line::new("to review", text, &command) })
+}
+
+fn to_merge(home: &Home) -> Option<Line> {
+    let first = home.unmerged.first()?;
+    let commits = counted(first.commits as u64, "commit");
+    let more = match home.unmerged.len() {
+        1 => String::new(),
+        count => format!(", and {} more", count - 1),
+    };
+    let text = format!("finished work: {commits} on {}{more}", first.branch);
+    Some(Line::new("to merge", text, &first.command))
 }
 
 fn issues(home: &Home) -> Option<Line> {

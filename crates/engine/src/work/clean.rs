@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use heirloom_agents::program::quote;
 use heirloom_core::issue::IssueId;
 use heirloom_core::settings::Settings;
 use heirloom_ledger::Ledger;
@@ -170,8 +171,7 @@ fn brought_together(root: &Path, is_running: bool) -> Vec<Leftover> {
     let branches = branch::below(root, OF_WORK).into_iter();
     let leftover = |name: String| {
         let tip = branch::tip_of(root, &name)?;
-        let is_persons = |holder: &String| !holder.starts_with("heirloom/");
-        let is_merged = branch::holders(root, &tip).iter().any(is_persons);
+        let is_merged = is_merged(root, &name, &tip);
         let kept = match () {
             () if branch::is_checked_out(root, &name) => Some(Kept::CheckedOut),
             () if is_running => Some(Kept::InUse),
@@ -182,6 +182,50 @@ fn brought_together(root: &Path, is_running: bool) -> Vec<Leftover> {
         Some(Leftover { name: name.clone(), worktree: None, branch: Some(name), holds, kept })
     };
     branches.filter_map(leftover).collect()
+}
+
+/// Whether finished work is on a branch of the person's: merged there, or squashed or picked onto the one it is for.
+fn is_merged(root: &Path, name: &str, tip: &str) -> bool {
+    let is_persons = |holder: &String| !holder.starts_with("heirloom/");
+    branch::holders(root, tip).iter().any(is_persons)
+        || meant(root, name).is_some_and(|onto| branch::is_contained(root, tip, onto))
+}
+
+/// The branch that finished work is for, while there is one of that name.
+fn meant<'a>(root: &Path, name: &'a str) -> Option<&'a str> {
+    let onto = name.strip_prefix(OF_WORK)?;
+    branch::tip_of(root, onto).map(|_| onto)
+}
+
+/// A branch of finished work that waits to be merged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiting {
+    pub branch: String,
+    /// How many commits it brings.
+    pub commits: usize,
+    /// What takes it over, for a shell.
+    pub command: String,
+}
+
+/// The finished work that waits to be merged, that for the branch of this checkout first.
+pub fn waiting(here: &Here) -> Vec<Waiting> {
+    let root = here.place.root.as_path();
+    if here.place.git_dir.is_none() {
+        return Vec::new();
+    }
+    let unmerged =
+        |name: &String| branch::tip_of(root, name).is_some_and(|tip| !is_merged(root, name, &tip));
+    let own = here.place.head.branch();
+    let mut found: Vec<String> =
+        branch::below(root, OF_WORK).into_iter().filter(unmerged).collect();
+    found.sort_by_key(|name| meant(root, name) != own);
+    let waiting = |name: String| {
+        let onto = meant(root, &name).filter(|onto| Some(*onto) != own);
+        let commits = branch::ahead(root, &name, onto.unwrap_or("HEAD")).len();
+        let switch = onto.map(|onto| format!("git switch {} && ", quote(onto))).unwrap_or_default();
+        Waiting { command: format!("{switch}git merge {}", quote(&name)), commits, branch: name }
+    };
+    found.into_iter().map(waiting).collect()
 }
 
 fn take_away(root: &Path, directory: &Path, left: &Leftover) -> Result<(), String> {

@@ -39,7 +39,7 @@ mod told;
 mod trees;
 
 pub use blocked::{still_open, unfinished};
-pub use clean::{Clean, Kept, Leftover, clean};
+pub use clean::{Clean, Kept, Leftover, Waiting, clean, waiting};
 pub use context::{With, events_of};
 pub use crashed::{is_alive, issue_runs, standing};
 pub use dispatch::work;

@@ -36,6 +36,35 @@ fn force_is_not_offered_for_finished_work_that_it_keeps() {
 }
 
 #[test]
+fn finished_work_that_waits_is_named_at_home_until_it_was_merged() {
+    let yard = Yard::new();
+    yard.issue("Done", &["ok"]);
+    yard.run(&["work"]).success();
+    let waits = |yard: &Yard| {
+        let home = yard.run(&[]).success().stdout;
+        home.lines().find(|line| line.contains("to merge")).map(str::to_owned)
+    };
+    let line = waits(&yard).unwrap();
+    assert!(line.contains("finished work: 1 commit on heirloom/work/main"), "{line}");
+    assert!(line.ends_with("git merge heirloom/work/main"), "{line}");
+    let json = yard.json(&[]);
+    assert_eq!(json["unmerged"][0]["command"], "git merge heirloom/work/main", "{json}");
+    // What was done for another branch is merged there.
+    yard.git(&["switch", "-q", "-c", "other", "HEAD"]);
+    assert_eq!(
+        yard.json(&[])["unmerged"][0]["command"],
+        "git switch main && git merge heirloom/work/main"
+    );
+    yard.git(&["switch", "-q", "main"]);
+    // A squash brings it over too.
+    yard.git(&["merge", "-q", "--squash", TOGETHER]);
+    yard.git(&["commit", "-qm", "squashed"]);
+    assert_eq!(waits(&yard), None);
+    yard.run(&["work", "clean"]).success();
+    assert!(!branches(&yard).contains(&TOGETHER.to_owned()));
+}
+
+#[test]
 fn what_is_somewhere_else_goes_and_work_that_is_nowhere_else_is_named_and_stays() {
     let yard = Yard::with_settings("work: {gate: ['! ls bad-*'], max_fixes: 0}\n");
     let done = yard.issue("Done", &["ok"]);
