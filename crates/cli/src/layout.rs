@@ -118,8 +118,10 @@ impl Columns {
             squeeze(shown, widths, COMFORTABLE);
         }
         while taken(shown, widths) > room {
-            let wide = shown.iter().copied().max_by_key(|column| widths[*column]);
-            let Some(wide) = wide.filter(|column| widths[*column] > NARROWEST) else { return };
+            let wide = shown.iter().copied().filter(|column| widths[*column] > NARROWEST);
+            // The first is the name of the row, which somebody may want to type: it is cut last.
+            let wide = wide.max_by_key(|column| (*column != shown[0], widths[*column]));
+            let Some(wide) = wide else { return };
             widths[wide] -= 1;
         }
     }
@@ -263,9 +265,9 @@ mod tests {
         refine-payments  日本語のテキスト
         ");
         insta::assert_snapshot!(table().render_within(Some(24)), @"
-        NAME         ABOUT
-        auth-v2      Rotate ref…
-        refine-pay…  日本語のテ…
+        NAME            ABOUT
+        auth-v2         Rotate…
+        refine-paymen…  日本語…
         ");
     }
 

@@ -15,6 +15,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::here::Here;
 
+/// The names of the agents whose conversations can be read: those that can be launched, and others.
+pub fn readable() -> impl Iterator<Item = &'static str> {
+    let others = heirloom_agents::others::OTHERS.iter().map(|other| other.name);
+    heirloom_agents::ALL.iter().map(|agent| agent.name()).chain(others)
+}
+
 /// What is known about an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AgentStatus {

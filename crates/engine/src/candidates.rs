@@ -27,7 +27,6 @@ pub enum Wanted {
     Approval,
     /// A run of `work`.
     Run,
-    Agent,
 }
 
 /// A word, and what it stands for.
@@ -56,10 +55,6 @@ pub fn candidates(
         (Wanted::Stage, _) => Ok(library(here, true, false)),
         (Wanted::Pipeline, _) => Ok(library(here, false, true)),
         (Wanted::Runnable, _) => Ok(library(here, true, true)),
-        (Wanted::Agent, _) => {
-            let agents = heirloom_agents::ALL.iter();
-            Ok(agents.map(|agent| Candidate::new(agent.name(), agent.title())).collect())
-        }
         (_, None) => Ok(Vec::new()),
         (Wanted::Session, Some(ledger)) => sessions(ledger, repo),
         (Wanted::Issue, Some(_)) => Ok(backlog(here)),

@@ -99,6 +99,11 @@ impl From<HubError> for Failure {
             HubError::Import(error) => error.into(),
             error => {
                 let failure = Self::from_error(error.code(), &error);
+                // What was typed cannot be right, whatever the hub says.
+                let failure = match error {
+                    HubError::Address { .. } | HubError::Name { .. } => failure.usage(),
+                    _ => failure,
+                };
                 match error.hint() {
                     Some(hint) => failure.hint(hint),
                     None => failure,

@@ -31,7 +31,7 @@ impl Failure {
                 if candidates.is_empty() {
                     return failure.hint("there is no session here to inherit from yet");
                 }
-                failure.hint(format!("there are {}", candidates.join(", ")))
+                failure.hint(format!("sessions to inherit from: {}", candidates.join(", ")))
             }
             InheritError::Many { candidates, .. } => {
                 let failure = Self::from_error(Code::InheritAmbiguous, error);
@@ -282,6 +282,7 @@ impl From<SessionError> for Failure {
 fn serve_hint(error: &SessionError) -> Option<String> {
     Some(match error {
         SessionError::NoAgent { .. } => "`heirloom agents` lists them".to_owned(),
+        SessionError::Daemon(_) => "the database is usually ~/.humanlayer/daemon.db".to_owned(),
         SessionError::NameTaken { name } => {
             format!("`heirloom continue {name} …` continues it; or choose another name")
         }

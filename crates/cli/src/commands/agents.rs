@@ -5,6 +5,7 @@ use heirloom_api::{Agent, AgentList};
 use heirloom_engine::agents::{self, AgentStatus};
 
 use super::{App, Done};
+use crate::layout::width;
 use crate::moment::ago;
 use crate::ui::{BOLD, DIM, GOOD, hang};
 
@@ -49,6 +50,9 @@ fn describe(app: &App, agent: &AgentStatus, features: bool) -> String {
     text
 }
 
+/// On a narrower screen what is wrong with one stands below it.
+const ROOMY: usize = 80;
+
 /// The longest of their titles.
 const TITLE: usize = "built-in simulation".len();
 
@@ -56,8 +60,14 @@ fn headline(app: &App, agent: &AgentStatus) -> String {
     let (name, title) = (agent.name, agent.title);
     match (&agent.version, &agent.problem) {
         (_, Some(problem)) => {
-            let line = format!("{DIM}·{DIM:#} {BOLD}{name:10}{BOLD:#} {title:TITLE$} {problem}");
-            hang(&line, 14 + TITLE) + "\n"
+            // Whose row it is need not be said again.
+            let problem = problem.strip_prefix(&format!("the agent {name} ")).unwrap_or(problem);
+            let problem = problem.strip_prefix("is ").unwrap_or(problem);
+            let row = format!("{DIM}·{DIM:#} {BOLD}{name:10}{BOLD:#} {title:TITLE$}");
+            if width().is_some_and(|room| room < ROOMY) {
+                return format!("{}\n{}\n", row.trim_end(), hang(&format!("    {problem}"), 0));
+            }
+            hang(&format!("{row} {problem}"), 14 + TITLE) + "\n"
         }
         (version, None) => {
             let version = version.as_deref().unwrap_or("built in");

@@ -144,7 +144,6 @@ fn of_arg(path: &[&str], arg: &clap::Arg) -> Sought {
             Wanted::Issue
         }
         (["rules", ..], "id") | (_, "supersedes" | "before") => Wanted::Note,
-        (_, "agent" | "with") => Wanted::Agent,
         (["watch"], _) | (_, "session" | "sessions" | "inherit" | "after") => Wanted::Session,
         _ => return Sought::Words(Vec::new()),
     };

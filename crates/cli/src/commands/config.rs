@@ -165,5 +165,8 @@ fn templates(app: &App) -> Done {
         }
         if templates.is_empty() { String::new() } else { columns.render() }
     });
+    if templates.is_empty() && !app.ui.is_json() {
+        app.ui.hint("no templates yet; `heirloom config save-template SESSION NAME` saves one");
+    }
     Ok(ExitCode::SUCCESS)
 }

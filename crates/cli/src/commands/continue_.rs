@@ -8,7 +8,7 @@ use heirloom_ledger::Ledger;
 
 use super::session::flags::ConfigFlags;
 use super::session::prompt::PromptArgs;
-use super::{App, Done, resume, session};
+use super::{App, Done, given, resume, session};
 use crate::failure::{Code, Failure};
 
 /// Continue a session with a new prompt
@@ -23,7 +23,7 @@ pub(super) struct Args {
     #[command(flatten)]
     prompt: PromptArgs,
     /// Continue in this agent instead, with a copy of the conversation
-    #[arg(long, value_name = "AGENT")]
+    #[arg(long, value_name = "AGENT", value_parser = given::agent())]
     with: Option<String>,
     /// The new session's name [default: the next version of the old one's]
     #[arg(long, value_name = "SESSION")]

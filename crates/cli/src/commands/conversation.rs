@@ -9,7 +9,7 @@ use heirloom_engine::{capture, sessions};
 
 use super::session::report::subject;
 use super::{App, Done};
-use crate::ui::{BOLD, DIM, first_line};
+use crate::ui::{BOLD, DIM, first_line, hang};
 
 /// Print a session's conversation
 #[derive(Debug, clap::Args)]
@@ -48,6 +48,9 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Where the words of an event begin, after its number.
+const WORDS: usize = 6;
+
 /// All that a tool answered.
 fn whole_result(text: &mut String, item: &Item) {
     let (number, kind, words) = (item.number, in_words(item.kind), indented(item));
@@ -63,19 +66,25 @@ fn indented(item: &Item) -> String {
 pub(super) fn line(text: &mut String, item: &Item) {
     let words = item.text.as_deref().unwrap_or_default();
     let number = item.number;
-    let _ = match item.kind {
-        "prompt" => writeln!(text, "{DIM}{number:>4}{DIM:#}  {BOLD}> {}{BOLD:#}", indented(item)),
-        "text" => writeln!(text, "{DIM}{number:>4}{DIM:#}  {}", indented(item)),
+    let shown = match item.kind {
+        "prompt" => format!("{DIM}{number:>4}{DIM:#}  {BOLD}> {}{BOLD:#}", indented(item)),
+        "text" => format!("{DIM}{number:>4}{DIM:#}  {}", indented(item)),
         "tool_call" => {
             let tool = item.tool.as_deref().unwrap_or_default();
             let what = item.input.as_ref().map(subject).unwrap_or_default();
-            writeln!(text, "{DIM}{number:>4}  ● {tool}  {what}{DIM:#}")
+            format!("{DIM}{number:>4}  ● {tool}  {what}{DIM:#}")
         }
         // The last words once more.
-        "result" if item.is_error != Some(true) => Ok(()),
+        "result" if item.is_error != Some(true) => return,
         kind => {
             let (kind, words) = (in_words(kind), first_line(words, 100));
-            writeln!(text, "{DIM}{number:>4}  {kind}  {words}{DIM:#}")
+            format!("{DIM}{number:>4}  {kind}  {words}{DIM:#}")
         }
     };
+    // What does not fit goes on below the words, and not below the number.
+    let (first, rest) = shown.split_once('\n').map_or((&*shown, None), |(a, b)| (a, Some(b)));
+    let _ = writeln!(text, "{}", hang(first, WORDS));
+    if let Some(rest) = rest {
+        let _ = writeln!(text, "{}", hang(rest, 0));
+    }
 }

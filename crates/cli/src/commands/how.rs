@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use super::{App, Done, given};
 use crate::moment::ago;
-use crate::ui::{BOLD, CARE, DIM, first_line};
+use crate::ui::{BOLD, CARE, DIM, first_line, hang};
 
 /// Show what fixed a problem last time
 ///
@@ -70,8 +70,16 @@ fn shown(found: &Found, now: Timestamp) -> String {
         );
     }
     for place in &found.notes {
-        let _ =
-            writeln!(text, "{} {}", in_words(place.kind.as_str()), first_line(&place.text, 200));
+        let kind = in_words(place.kind.as_str());
+        let note = place.note.as_ref();
+        let said = first_line(note.map_or(&*place.text, |note| &*note.text), 200);
+        let whose = place.session.as_ref().map(|session| format!(" ({})", session.name));
+        let line = format!("{kind:9} {said}{DIM}{}{DIM:#}", whose.unwrap_or_default());
+        let _ = writeln!(text, "{}", hang(&line, 10));
+        if let Some(because) = note.and_then(|note| note.rationale.as_deref()) {
+            let line = format!("{:10}because {}", "", first_line(because, 200));
+            let _ = writeln!(text, "{}", hang(&line, 0));
+        }
     }
     text
 }

@@ -7,7 +7,7 @@ use heirloom_engine::init::{self, Request, SetupAction};
 use heirloom_engine::person::PersonError;
 use heirloom_repo::Head;
 
-use super::{App, Done, backfill, trust};
+use super::{App, Done, backfill, given, trust};
 use crate::failure::{Code, FAILED, Failure};
 use crate::ui::{BAD, DIM, GOOD, hang};
 
@@ -21,7 +21,7 @@ use crate::ui::{BAD, DIM, GOOD, hang};
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Only this agent, installed or not; repeat for more
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = given::hooked_agent())]
     agent: Vec<String>,
     /// Answer every question with its default
     #[arg(long)]
@@ -116,6 +116,9 @@ fn describe(app: &App, args: &Args, steps: &[SetupAction], brought: &str) -> Str
     } else {
         format!("{set} up heirloom in")
     };
+    if args.uninstall && steps.is_empty() {
+        return format!("There was nothing to remove from {} ({under})", place.label());
+    }
     let mut text = format!("{would}{doing} {} ({under})\n", place.label());
     let width = steps.iter().map(|step| step.what.chars().count()).max().unwrap_or(0).min(60);
     let is_narrow = crate::layout::width().is_some_and(|room| room < INDENT + width + NOTE);
@@ -148,18 +151,17 @@ fn describe(app: &App, args: &Args, steps: &[SetupAction], brought: &str) -> Str
     let needs_you = steps.iter().any(|step| step.needs_you);
     let is_hooked = steps.iter().any(|step| step.done == "hooked");
     let is_missing = steps.iter().any(|step| step.detail == "not installed");
-    text.push_str(match (args.uninstall, steps.is_empty()) {
-        (false, _) if app.settings.is_err() => {
+    text.push_str(match args.uninstall {
+        false if app.settings.is_err() => {
             "Then correct the settings (see the warnings above): heirloom doctor"
         }
-        (false, _) if is_missing && !is_hooked => {
+        false if is_missing && !is_hooked => {
             "No agent was found: install one, then run heirloom init again.\n\
              To see heirloom at work without one: heirloom demo"
         }
-        (false, _) if needs_you => "Then try: heirloom doctor",
-        (false, _) => "Nothing else to do. Try: heirloom doctor",
-        (true, true) => "There was nothing to remove.",
-        (true, false) => "Everything recorded so far stays in the ledger.",
+        false if needs_you => "Then try: heirloom doctor",
+        false => "Nothing else to do. Try: heirloom doctor",
+        true => "Everything recorded so far stays in the ledger.",
     });
     text
 }

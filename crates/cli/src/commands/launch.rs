@@ -3,7 +3,7 @@ use heirloom_engine::session as engine;
 
 use super::session::flags::ConfigFlags;
 use super::session::prompt::PromptArgs;
-use super::{App, Done, session};
+use super::{App, Done, given, session};
 
 /// Launch an agent with a prompt
 ///
@@ -17,7 +17,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "SESSION")]
     name: Option<SessionName>,
     /// The agent to launch
-    #[arg(long, value_name = "AGENT")]
+    #[arg(long, value_name = "AGENT", value_parser = given::agent())]
     agent: Option<String>,
     /// Start from a saved config, NAME or NAME@VERSION
     #[arg(long, value_name = "NAME")]

@@ -42,6 +42,7 @@ mod man;
 mod mcp;
 mod note;
 mod notes;
+mod output;
 mod permitting;
 mod picking;
 mod pipelines;
@@ -361,16 +362,40 @@ fn refuse(error: clap::Error, arguments: &[OsString]) -> ExitCode {
     // Only here somebody reads help, and to make all of it costs more than most commands do.
     let tree = tree();
     let command = named(&tree, arguments);
-    let error = tree.try_get_matches_from(arguments).err().unwrap_or(error);
+    let hidden: Vec<String> = tree
+        .get_subcommands()
+        .filter(|command| command.is_hide_set())
+        .map(|command| command.get_name().to_owned())
+        .collect();
+    let mut error = tree.try_get_matches_from(arguments).err().unwrap_or(error);
+    // What is not listed is not for people to type.
+    if let Some(ContextValue::Strings(meant)) = error.get(ContextKind::SuggestedSubcommand) {
+        let meant = meant.iter().filter(|name| !hidden.contains(name)).cloned().collect();
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(meant));
+    }
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         let _ = error.print();
         return ExitCode::SUCCESS;
     }
     let ui = Ui::new(arguments.iter().any(|argument| argument == "--json"));
     let text = negative(arguments, &error).unwrap_or_else(|| error.to_string());
-    let failure = misuse(&text, &command);
+    let failure = Failure { code: code_of(&error), ..misuse(&text, &command) };
     ui.fail(&failure);
     ExitCode::from(USAGE)
+}
+
+/// What scripts know a misuse by. That there is no such agent has a code of its own, wherever one is named.
+fn code_of(error: &clap::Error) -> Code {
+    let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else {
+        return Code::Usage;
+    };
+    let names_agent =
+        ["--agent ", "--with ", "--review "].iter().any(|flag| given.starts_with(flag));
+    if error.kind() == ErrorKind::InvalidValue && names_agent {
+        Code::AgentUnknown
+    } else {
+        Code::Usage
+    }
 }
 
 /// The command that was typed, as far as there is one: `heirloom sessions list`.

@@ -2,6 +2,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 use heirloom_api::{ListedPipeline, PipelineDetail, PipelineList};
+use heirloom_core::run::choices::Choices;
 use heirloom_core::run::{Request, resolve_pipeline};
 use heirloom_engine::run::library;
 
@@ -62,7 +63,16 @@ fn show(app: &App, name: &str) -> Done {
     let Some(pipeline) = loaded.library.pipeline(name) else {
         return Err(unknown("pipeline", name, loaded.library.pipelines().map(|(name, _)| name)));
     };
-    let plan = resolve_pipeline(&loaded.library, pipeline, &Request::default());
+    // What names no agent is run by the one of the settings, as `heirloom run` would.
+    let settings = app.settings.as_ref().map_or_else(
+        |_| Choices::default(),
+        |loaded| Choices {
+            agent: Some(loaded.settings.agent.as_str().to_owned()),
+            ..Choices::default()
+        },
+    );
+    let request = Request { settings, ..Request::default() };
+    let plan = resolve_pipeline(&loaded.library, pipeline, &request);
     let plan = plan.map_err(|mistakes| {
         let failure = Failure::new(Code::RunMistakes, format!("`{name}` has mistakes"));
         mistakes.iter().fold(failure, |failure, mistake| failure.hint(mistake.to_string()))

@@ -32,7 +32,7 @@ pub(super) struct Args {
     #[arg(long)]
     print: bool,
     /// Continue in this agent instead, with a copy of the conversation
-    #[arg(long, value_name = "AGENT")]
+    #[arg(long, value_name = "AGENT", value_parser = given::agent())]
     with: Option<String>,
     /// List at most this many
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = given::count)]

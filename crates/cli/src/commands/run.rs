@@ -2,13 +2,12 @@ use std::process::{ExitCode, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use clap::builder::PossibleValuesParser;
 use heirloom_api::RunDetached;
 use heirloom_core::id::SessionId;
 use heirloom_core::inherit::Select;
 use heirloom_core::name::SessionName;
 use heirloom_core::run::choices::{Choices, parse_dollars};
-use heirloom_core::settings::{AGENTS, Period, RunPermissions};
+use heirloom_core::settings::{Period, RunPermissions};
 use heirloom_core::status::Status;
 use heirloom_engine::agents;
 use heirloom_engine::run::{self, Asked, Preparing, RunError, Stopping, With};
@@ -16,7 +15,7 @@ use heirloom_engine::trust;
 use heirloom_engine::turn::system::Real;
 use heirloom_repo::{FileError, child};
 
-use super::{App, Done, dry_run, permitting, stop_signals};
+use super::{App, Done, dry_run, given, permitting, stop_signals};
 use crate::failure::{Code, FAILED, Failure, LIMITED};
 use crate::live::View;
 
@@ -44,7 +43,7 @@ pub(super) struct Args {
     #[arg(long)]
     strict: bool,
     /// The agent to run
-    #[arg(long, value_parser = PossibleValuesParser::new(AGENTS))]
+    #[arg(long, value_parser = given::agent())]
     agent: Option<String>,
     /// The model to use
     #[arg(long)]

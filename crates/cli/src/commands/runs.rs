@@ -51,9 +51,7 @@ fn list(app: &App, limit: usize) -> Done {
     let runs = rows.iter().map(|(run, issues)| api::WorkRun::new(run, issues, work::standing(run)));
     app.ui.answer(&api::WorkRunList { runs: runs.collect() }, || {
         if rows.is_empty() {
-            return "no runs of `heirloom work` yet; loops started with `heirloom run` are sessions: \
-                    `heirloom sessions`"
-                .to_owned();
+            return String::new();
         }
         let now = app.here.clock.now();
         let mut table = Columns::new(&["run", "status", "started", "closed", "of", "cost"])
@@ -73,6 +71,12 @@ fn list(app: &App, limit: usize) -> Done {
         }
         table.render()
     });
+    if rows.is_empty() && !app.ui.is_json() {
+        app.ui.hint(
+            "no runs of `heirloom work` yet; loops started with `heirloom run` are sessions: \
+             `heirloom sessions`",
+        );
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -92,11 +96,14 @@ fn show(app: &App, id: Option<&str>) -> Done {
         return Err(failure.hint(ids.join(", ")));
     }
     let Some(run) = found.pop() else {
-        let what = id.map_or_else(
-            || "there are no runs of `heirloom work` yet".to_owned(),
-            |id| format!("there is no run {id}"),
-        );
-        return Err(Failure::new(Code::RunNotFound, what).hint("`heirloom runs list` shows them"));
+        let (what, hint) = match id {
+            Some(id) => (format!("there is no run {id}"), "`heirloom runs list` shows them"),
+            None => (
+                "there are no runs of `heirloom work` yet".to_owned(),
+                "`heirloom work` works through the ready issues",
+            ),
+        };
+        return Err(Failure::new(Code::RunNotFound, what).hint(hint));
     };
     let issues = work::issue_runs(&ledger, &run)?;
     let answer = api::WorkRunDetail {

@@ -7,8 +7,9 @@ use heirloom_api::SearchResults;
 use heirloom_core::id::SessionId;
 use heirloom_core::recall::{Kind, Snippet};
 use heirloom_core::words::in_words;
-use heirloom_engine::recall::{Found, Query, SearchHit, search};
+use heirloom_engine::recall::{Around, Found, Query, SearchHit, search};
 use heirloom_engine::sessions;
+use heirloom_ledger::Ledger;
 use jiff::{Span, Timestamp};
 
 use super::{App, Done, given, note};
@@ -30,7 +31,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "KIND")]
     kind: Vec<String>,
     /// Only in sessions of this agent
-    #[arg(long, value_name = "AGENT")]
+    #[arg(long, value_name = "AGENT", value_parser = given::searched_agent())]
     agent: Option<String>,
     /// Only on this branch
     #[arg(long, value_name = "BRANCH")]
@@ -79,8 +80,10 @@ pub(super) struct Args {
 pub(super) fn run(app: &App, args: Args) -> Done {
     let now = app.here.clock.now();
     let open = args.open;
-    let query = query(args, now)?;
-    let found = search(&app.here, &app.here.ledger()?, &query)?;
+    let ledger = app.here.ledger()?;
+    let repo = args.repo.as_deref().map(|name| repository(app, &ledger, name)).transpose()?;
+    let query = Query { repo, ..query(args, now)? };
+    let found = search(&app.here, &ledger, &query)?;
     let is_json = app.ui.is_json();
     let shown = found.places.iter().filter(|_| !is_json).filter_map(|place| place.session.as_ref());
     let titles = sessions::titles(&app.here, shown)?;
@@ -110,10 +113,24 @@ fn query(args: Args, now: Timestamp) -> Result<Query, Failure> {
         until: time(args.until)?,
         by_time: args.sort == "recent",
         everywhere: args.all_repos,
-        repo: args.repo,
+        repo: None,
         context: if args.open { args.context.max(3) } else { args.context },
         limit: if args.open { 1 } else { args.limit },
     })
+}
+
+/// The repository that is meant, by its key or a path as seen from here. Nothing is found in one that nobody knows, and
+/// that would look as if nothing had been said there.
+fn repository(app: &App, ledger: &Ledger, name: &str) -> Result<String, Failure> {
+    let path = app.directory.join(name);
+    let path = path.canonicalize().unwrap_or(path).display().to_string();
+    for known in [name, &path] {
+        if *known == *app.here.place.repo || ledger.has_recorded(known)? {
+            return Ok(known.to_owned());
+        }
+    }
+    Err(Failure::new(Code::RepoNotFound, format!("nothing is recorded of a repository {name}"))
+        .hint("give its key (hr_…) or its path; `heirloom repo` prints them in that repository"))
 }
 
 fn kind_of(kind: &str) -> Result<String, Failure> {
@@ -196,7 +213,16 @@ fn listed(found: &Found, titles: &BTreeMap<SessionId, String>, now: Timestamp) -
                 continue;
             }
             *is_shown = true;
-            say(&mut text, each);
+            for near in &each.context {
+                if Some(near.event) == each.event {
+                    say(&mut text, each);
+                } else {
+                    around(&mut text, near);
+                }
+            }
+            if each.context.is_empty() {
+                say(&mut text, each);
+            }
             for more in &each.more {
                 say(&mut text, more);
             }
@@ -219,6 +245,13 @@ fn about(text: &mut String, first: usize, found: &Found, titles: &BTreeMap<Sessi
         let line = format!("  {DIM}{:11}{DIM:#} {}", "about", first_line(title, 100));
         let _ = writeln!(text, "{}", hang(&line, 12));
     }
+}
+
+/// A message before or after a match.
+fn around(text: &mut String, near: &Around) {
+    let said = first_line(near.text.trim(), 200);
+    let line = format!("  {DIM}{:11} {said}{DIM:#}", label(near.kind));
+    let _ = writeln!(text, "{}", hang(&line, 12));
 }
 
 fn session_of(place: &SearchHit) -> String {

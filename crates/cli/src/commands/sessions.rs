@@ -15,7 +15,7 @@ use heirloom_engine::run::{self, Stopped};
 use heirloom_engine::{capture, person, session, sessions};
 use heirloom_ledger::{Found, Ledger};
 
-use super::{App, Done};
+use super::{App, Done, given};
 use crate::failure::{Code, FAILED, Failure};
 use crate::ui::{GOOD, counted, first_line};
 
@@ -113,7 +113,8 @@ struct Update {
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
     /// Approve file edits without asking
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    #[arg(long, alias = "auto-accept", value_name = "on|off", num_args = 0..=1)]
+    #[arg(default_missing_value = "on", value_parser = given::switch)]
     auto_accept_edits: Option<bool>,
     /// Approve everything without asking for this long; `off` ends it
     #[arg(long, value_name = "DURATION|off")]

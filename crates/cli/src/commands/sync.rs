@@ -8,7 +8,7 @@ use heirloom_core::words::size;
 use heirloom_engine::capture::{self, Keeping, Progress, Request, Synced};
 
 use super::search::moment;
-use super::{App, Done};
+use super::{App, Done, given};
 use crate::failure::{Code, Failure};
 use crate::progress::Bar;
 use crate::ui::{DIM, counted};
@@ -21,7 +21,7 @@ use crate::ui::{DIM, counted};
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Only this agent; repeat for more
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = given::transcribed_agent())]
     agent: Vec<String>,
     /// Every repository you set up, not just this one
     #[arg(long)]
@@ -38,14 +38,6 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(app: &App, args: &Args) -> Done {
-    for name in &args.agent {
-        let known = heirloom_agents::by_name(name).and_then(heirloom_agents::Agent::transcripts);
-        if known.is_none() {
-            let message = format!("no agent {name} keeps transcripts");
-            let failure = Failure::new(Code::AgentUnknown, message);
-            return Err(failure.hint("`heirloom agents` shows all of them").usage());
-        }
-    }
     let mut ledger = app.here.ledger()?;
     let repo = ledger.repository(&app.here.place.repo)?;
     if !args.all_repos && !capture::is_on(&app.here.home, &repo) {

@@ -91,7 +91,12 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     });
     if !app.ui.is_json() && used.rows.is_empty() {
         let since = args.since.as_ref().map(|since| format!(" since {since}")).unwrap_or_default();
-        app.ui.hint(&format!("no agent has worked here{since}"));
+        let place = match (all, args.since.is_some()) {
+            (true, true) => "",
+            (true, false) => " yet",
+            (false, _) => " here",
+        };
+        app.ui.hint(&format!("no agent has worked{place}{since}"));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,11 +1,10 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use clap::builder::PossibleValuesParser;
 use heirloom_api::{PlannedIssue, WorkPlan};
 use heirloom_core::causes;
 use heirloom_core::issue::{Issue, IssueId, IssueStatus};
-use heirloom_core::settings::{AGENTS, Period};
+use heirloom_core::settings::Period;
 use heirloom_core::work::WorkStatus;
 use heirloom_engine::agents;
 use heirloom_engine::issues::{self, Tracker};
@@ -17,7 +16,7 @@ use heirloom_engine::work::{self, Fleet, Options, Planned, Reviewer, With};
 use heirloom_hub::HubFleet;
 
 use super::run::dollars;
-use super::{App, Done, gate_offer, stop_signals, work_clean};
+use super::{App, Done, gate_offer, given, stop_signals, work_clean};
 use crate::failure::{Code, FAILED, Failure, LIMITED};
 use crate::moment::ago;
 use crate::ui::{Columns, one_line};
@@ -65,7 +64,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "ID", conflicts_with = "issue")]
     epic: Option<String>,
     /// The agent for issues without a session to resume
-    #[arg(long, value_parser = PossibleValuesParser::new(AGENTS))]
+    #[arg(long, value_parser = given::agent())]
     agent: Option<String>,
     /// The model to use
     #[arg(long)]
@@ -80,7 +79,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "COMMAND")]
     gate: Vec<String>,
     /// The agent that reviews finished work before an issue is closed
-    #[arg(long, value_name = "AGENT", value_parser = PossibleValuesParser::new(AGENTS))]
+    #[arg(long, value_name = "AGENT", value_parser = given::agent())]
     review: Option<String>,
     /// Show which issues would be worked on, in order, and run nothing
     #[arg(long)]

@@ -61,6 +61,25 @@ fn an_export_goes_into_what_is_not_a_regular_file_and_through_a_link() {
 }
 
 #[test]
+fn a_file_that_is_there_is_replaced_only_by_force() {
+    let env = env();
+    env.run(&["note", "learning", "one"]).success();
+    env.run(&["issues", "create", "Rotate tokens"]).success();
+    for command in [["ledger", "backup"], ["ledger", "export"], ["issues", "export"]] {
+        let [of, what] = command;
+        env.write("mine", "the only copy\n");
+        let ran = env.run(&[of, what, "mine"]);
+        assert_eq!(ran.code, 1, "{ran}");
+        assert_eq!(ran.stderr, "error: mine already exists\nhint: --force replaces it\n");
+        assert_eq!(env.read("mine"), "the only copy\n");
+        let code = env.run(&[of, what, "mine", "--json"]).json()["error"]["code"].clone();
+        assert_eq!(code, "file.exists");
+        env.run(&[of, what, "--force", "mine"]).success();
+        assert_ne!(std::fs::read(env.repo().join("mine")).unwrap(), b"the only copy\n");
+    }
+}
+
+#[test]
 fn an_export_never_replaces_the_ledger_itself() {
     let env = env();
     env.run(&["note", "learning", "one"]).success();

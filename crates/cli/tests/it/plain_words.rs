@@ -67,6 +67,148 @@ fn a_number_that_cannot_be_is_refused_with_the_reason() {
 }
 
 #[test]
+fn an_agent_that_does_not_exist_is_refused_wherever_one_is_named() {
+    let env = env();
+    env.run(&["init", "--yes"]);
+    for arguments in [
+        &["search", "tokens", "--agent", "claud"][..],
+        &["sync", "--agent", "claud"],
+        &["init", "--agent", "claud"],
+        &["launch", "go", "--agent", "claud"],
+        &["run", "ralph", "auth", "--agent", "claud"],
+        &["work", "--agent", "claud"],
+        &["work", "--review", "claud"],
+        &["resume", "tokens", "--with", "claud"],
+        &["continue", "auth", "go", "--with", "claud"],
+    ] {
+        let ran = env.run(arguments);
+        assert_eq!(ran.code, 64, "{arguments:?}: {ran}");
+        assert!(ran.stderr.contains("error: invalid value 'claud' for '--"), "{ran}");
+        assert!(ran.stderr.contains("[possible values: claude, codex, "), "{ran}");
+        assert!(ran.stderr.contains("hint: a similar value exists: 'claude'"), "{ran}");
+        let json = env.run(&[arguments, &["--json"]].concat()).json();
+        assert_eq!(json["error"]["code"], "agent.unknown", "{arguments:?}");
+    }
+    // Conversations of some agents are only read.
+    env.run(&["search", "tokens", "--agent", "cursor"]).success();
+    assert_eq!(env.run(&["launch", "go", "--agent", "cursor"]).code, 64);
+}
+
+#[test]
+fn a_repository_that_nobody_knows_is_named_and_one_by_its_path_from_here_is_found() {
+    let env = env();
+    env.run(&["note", "decision", "Rotate tokens"]).success();
+    let ran = env.run(&["search", "tokens", "--repo", "nowhere"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{ran}");
+    assert!(ran.stderr.contains("nothing is recorded of a repository nowhere"), "{ran}");
+    assert!(ran.stderr.contains("`heirloom repo` prints them"), "{ran}");
+    let key = env.run(&["repo", "--json"]).success().json()["key"].clone();
+    let path = env.repo().display().to_string();
+    for repo in [".", &path, key.as_str().unwrap_or(&path)] {
+        let found = env.run(&["search", "tokens", "--repo", repo]).success();
+        assert!(found.stdout.contains("Rotate tokens"), "{repo}: {found}");
+    }
+}
+
+#[test]
+fn what_enforces_requirements_again_is_said_so_that_it_does() {
+    let env = env();
+    env.write(".heirloom/config.yaml", "requirements: {plan: {scope: session}}\n");
+    env.run(&["init", "--yes"]).success();
+    env.run(&["launch", "go", "--name", "auth", "--agent", "sim"]).success();
+    let said = env.run(&["req", "pause", "--session", "auth"]).success().stdout;
+    let command = said.split('`').nth(1).unwrap().strip_prefix("heirloom ").unwrap();
+    env.run(&command.split(' ').collect::<Vec<_>>()).success();
+    let status = env.run(&["req", "status", "--session", "auth"]).success().stdout;
+    assert!(!status.contains("paused"), "{status}");
+}
+
+#[test]
+fn a_pipeline_is_shown_with_the_agent_that_would_run_it() {
+    let env = env();
+    env.write(".heirloom/config.yaml", "agent: sim\n");
+    env.run(&["init", "--yes"]).success();
+    let shown = env.run(&["pipelines", "show", "bug-hunt"]).success().stdout;
+    let would = env.run(&["run", "bug-hunt", "hunt", "--dry-run"]).success().stdout;
+    let line = |text: &str| text.lines().find(|line| line.contains("discover")).map(str::to_owned);
+    assert!(line(&shown).is_some_and(|line| line.contains("sim ·")), "{shown}");
+    assert_eq!(line(&shown), line(&would));
+}
+
+#[test]
+fn what_was_said_around_a_match_is_shown_where_it_is_asked_for() {
+    let env = env();
+    env.run(&["launch", "rotate the tokens", "--name", "auth", "--agent", "sim"]).success();
+    let lines = |context: &str| {
+        let found = env.run(&["search", "rotate the tokens", "--context", context]).success();
+        assert!(found.stdout.contains("prompt      rotate the tokens"), "{found}");
+        found.stdout.lines().count()
+    };
+    assert!(lines("1") > lines("0"));
+}
+
+#[test]
+fn an_empty_list_is_empty_in_a_pipe_and_says_why_beside_it() {
+    let env = env();
+    env.run(&["init", "--yes"]);
+    for arguments in [
+        &["runs"][..],
+        &["req", "log"],
+        &["config", "templates"],
+        &["sessions", "list", "--all-repos"],
+        &["usage", "--all-repos"],
+        &["issues"],
+        &["notes"],
+        &["handoffs"],
+        &["rules"],
+        &["approvals"],
+        &["archive"],
+    ] {
+        let ran = env.run(arguments).success();
+        assert_eq!(ran.stdout, "", "{arguments:?}");
+        assert!(ran.stderr.starts_with("hint: no"), "{arguments:?}: {ran}");
+    }
+    let everywhere = env.run(&["usage", "--all-repos"]).stderr;
+    assert_eq!(everywhere, "hint: no agent has worked yet\n");
+    let ran = env.run(&["runs", "show"]);
+    assert!(ran.stderr.contains("hint: `heirloom work` works through"), "{ran}");
+}
+
+#[test]
+fn what_is_not_listed_is_not_suggested() {
+    let ran = env().run(&["nope"]);
+    assert_eq!(ran.code, 64, "{ran}");
+    assert!(ran.stderr.contains("'note'") && !ran.stderr.contains("complete"), "{ran}");
+}
+
+#[test]
+fn a_switch_is_on_or_off_as_in_the_settings() {
+    let env = env();
+    env.run(&["launch", "go", "--name", "auth", "--agent", "sim"]).success();
+    let accepts = |value: &str| {
+        env.run(&["sessions", "update", "auth", "--auto-accept", value]).success();
+        let config = env.run(&["sessions", "show", "auth", "--config", "--json"]).json();
+        config["config"]["auto_accept_edits"]["value"].clone()
+    };
+    assert_eq!(accepts("on"), true);
+    assert_eq!(accepts("off"), false);
+    let ran = env.run(&["sessions", "update", "auth", "--auto-accept-edits", "perhaps"]);
+    assert!(ran.code == 64 && ran.stderr.contains("it has to be on or off"), "{ran}");
+}
+
+#[test]
+fn a_file_that_is_no_database_is_said_to_be_none() {
+    let env = env();
+    env.write("daemon.db", "not a database\n");
+    let ran = env.run(&["import", "daemon", "daemon.db"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    assert!(ran.stderr.contains("daemon.db is not a daemon.db: it has no table"), "{ran}");
+    assert!(ran.stderr.contains("hint: the database is usually ~/.humanlayer/daemon.db"), "{ran}");
+    let ran = env.run(&["hub", "join", "example.com"]);
+    assert!(ran.code == 64 && ran.stderr.contains("postgresql://NAME:PASSWORD@HOST"), "{ran}");
+}
+
+#[test]
 fn everything_that_is_wrong_with_a_run_is_said_at_once() {
     let env = env();
     env.run(&["run", "ralph", "auth", "1", "--agent", "sim"]);

@@ -69,7 +69,7 @@ fn a_missing_session_is_an_error_with_what_was_meant() {
     ------- stderr -------
     error: there is no session auth-v in this repository
     hint: did you mean auth-v1? `heirloom sessions list --completed --all` shows all
-    hint: there are auth-v1
+    hint: sessions to inherit from: auth-v1
     [exit 1]
     ");
     env.write(".claude/pipeline-runs/broken/state.json", "{");
@@ -265,7 +265,7 @@ fn a_missing_source_is_told_and_the_run_goes_on_unless_it_is_strict() {
     insta::assert_snapshot!(ran.stderr, @r"
     error: there is no session auth-v in this repository
     hint: did you mean auth-v2? `heirloom sessions list --completed --all` shows all
-    hint: there are auth-v2
+    hint: sessions to inherit from: auth-v2
     warning: continuing without inherited context; --strict would have stopped here
     ");
     assert_eq!(inherited(&env, "auth-v3"), Value::Null);

@@ -255,3 +255,39 @@ fn every_help_fits() {
     }
     assert!(seen > 60, "only {seen} commands were looked at");
 }
+
+#[test]
+fn on_a_narrow_screen_nothing_is_cut_that_somebody_has_to_type_or_read() {
+    let env = busy();
+    let narrow = |arguments: &[&str]| shown(&env, arguments, 60, false);
+    env.write(".heirloom/local.yaml", "requirements: {commit_plan: {trigger_tools: [Edit]}}\n");
+    for arguments in [&["config", "show"][..], &["config", "show", "--sources"]] {
+        let settings = narrow(arguments);
+        assert!(settings.contains("requirements.commit_plan.trigger_tools"), "{settings}");
+    }
+    std::fs::remove_file(env.repo().join(".heirloom/local.yaml")).unwrap();
+    let config = narrow(&["sessions", "show", "auth-v1", "--config"]);
+    let directory = config.lines().skip_while(|line| !line.contains("working dir")).nth(1);
+    assert!(directory.is_some_and(|it| it.starts_with("    /") && !it.contains('…')), "{config}");
+    // What goes on below is not taken for the next number.
+    let conversation = narrow(&["conversation", "auth-v1"]);
+    let read = conversation.lines().skip_while(|line| !line.ends_with("● Read")).nth(1);
+    assert!(read.is_some_and(|line| line.starts_with("      ")), "{conversation}");
+    let agents = narrow(&["agents"]);
+    assert!(
+        agents.contains("· claude     Claude Code\n    not installed: there is no"),
+        "{agents}"
+    );
+    let records = narrow(&["sessions", "show", "auth-v1", "--trajectory"]);
+    let created = records.lines().skip_while(|line| !line.contains("session.created")).nth(1);
+    assert!(created.is_some_and(|line| line.chars().count() > 50), "{records}");
+}
+
+#[test]
+fn what_was_noted_stands_with_whose_it_is_and_why() {
+    let env = busy();
+    let said = shown(&env, &["how", "swap refresh tokens"], 100, false);
+    assert!(said.contains("decision  Swap refresh tokens in the store"), "{said}");
+    assert!(said.contains("(notes-2026-01-12)\n"), "{said}");
+    assert!(said.contains("\n          because replay is possible otherwise\n"), "{said}");
+}

@@ -63,7 +63,7 @@ impl Approval {
         if self.state == State::Pending {
             return None;
         }
-        let at = self.decided_at.map(|at| format!(" at {at}")).unwrap_or_default();
+        let at = self.decided_at.map(|at| format!(" at {at:.0}")).unwrap_or_default();
         let by = self.by.map(|by| format!(" {}", by.in_words())).unwrap_or_default();
         let reason = self.reason.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
         Some(format!("approval {} was {}{by}{at}{reason}", self.id.short(), self.state))

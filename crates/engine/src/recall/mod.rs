@@ -17,5 +17,5 @@ mod turns;
 pub mod why;
 
 pub use feed::freshen;
-pub use search::{Found, Query, SearchError, SearchHit, search};
+pub use search::{Around, Found, Query, SearchError, SearchHit, search};
 pub use turns::Kept;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use rusqlite::types::Value as Sql;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use serde_json::{Value, json};
 
 use heirloom_core::config::{Config, McpServer};
@@ -34,8 +34,8 @@ pub enum DaemonError {
         #[source]
         source: rusqlite::Error,
     },
-    /// It is a database, but not that one.
-    #[error("{} has no table of sessions: it is not a daemon.db", path.display())]
+    /// It is something else, or another database.
+    #[error("{} is not a daemon.db: it has no table of sessions", path.display())]
     NotOne { path: PathBuf },
 }
 
@@ -88,7 +88,13 @@ impl Daemon {
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let db = Connection::open_with_flags(path, flags).map_err(failed)?;
-        let tables = tables(&db).map_err(failed)?;
+        let tables = match tables(&db) {
+            Ok(tables) => tables,
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => {
+                return Err(DaemonError::NotOne { path: path.to_owned() });
+            }
+            Err(error) => return Err(failed(error)),
+        };
         if !tables.contains("sessions") {
             return Err(DaemonError::NotOne { path: path.to_owned() });
         }

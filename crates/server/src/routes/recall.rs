@@ -62,7 +62,7 @@ pub(crate) fn found(house: &House, looked: Looked) -> Result<PartOf<SearchResult
     let query = Query {
         text: looked.q,
         kinds: kind.into_iter().collect(),
-        agent: looked.agent.filter(|agent| !agent.is_empty()),
+        agent: super::sessions::agent(looked.agent.as_deref())?.map(str::to_owned),
         since: looked.since,
         everywhere: looked.all_repos,
         // One more says whether there is another part.

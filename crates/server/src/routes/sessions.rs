@@ -3,6 +3,8 @@
 use axum::extract::State;
 use heirloom_api::{Code, Failure, SessionList};
 use heirloom_core::status::Status;
+use heirloom_core::suggest::nearest;
+use heirloom_engine::agents::readable;
 use heirloom_engine::sessions::{Listing, list as listed};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -51,7 +53,7 @@ pub(crate) fn page(house: &House, filter: &Filter) -> Result<SessionList, Failur
         team: filter.team,
         repo: filter.repo.as_ref().map(|_| cx.here.place.repo.as_str()),
         statuses: &statuses,
-        agent: filter.agent.as_deref().filter(|agent| !agent.is_empty()),
+        agent: agent(filter.agent.as_deref())?,
         text: filter.q.as_deref().filter(|text| !text.trim().is_empty()),
         after,
         limit: filter.limit.unwrap_or(50).clamp(1, MOST),
@@ -64,6 +66,21 @@ fn cursor(text: &str) -> Result<heirloom_core::id::SessionId, Failure> {
         Failure::new(Code::RequestInvalid, format!("`{text}` is no cursor"))
             .hint("take it from `next` of the page before")
     })
+}
+
+/// The agent that a list is asked for, which has to be one: nothing is found of an agent that does not exist, and
+/// that would look as if it had done nothing.
+pub(crate) fn agent(given: Option<&str>) -> Result<Option<&str>, Failure> {
+    let Some(name) = given.filter(|name| !name.is_empty()) else { return Ok(None) };
+    if readable().any(|agent| agent == name) {
+        return Ok(Some(name));
+    }
+    let all = readable().collect::<Vec<_>>().join(", ");
+    let hint = match nearest(name, readable()) {
+        Some(near) => format!("did you mean {near}? The agents are {all}"),
+        None => format!("the agents are {all}"),
+    };
+    Err(Failure::new(Code::AgentUnknown, format!("there is no agent `{name}`")).hint(hint).usage())
 }
 
 /// The statuses that words mean.

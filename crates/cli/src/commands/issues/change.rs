@@ -80,7 +80,14 @@ pub(super) struct CloseArgs {
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
     /// Why it is closed
-    #[arg(long, short, value_name = "TEXT", default_value = "", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        short,
+        value_name = "TEXT",
+        default_value = "",
+        hide_default_value = true,
+        allow_hyphen_values = true
+    )]
     reason: String,
     /// The session that did it
     #[arg(long, value_name = "SESSION")]

@@ -4,9 +4,9 @@ use std::process::ExitCode;
 
 use heirloom_api::{IssuesExported, IssuesImported};
 use heirloom_engine::issues::{self, Imported, Kind};
-use heirloom_repo::{Destination, FileError, read_given};
+use heirloom_repo::{FileError, read_given};
 
-use super::super::{App, Done};
+use super::super::{App, Done, output};
 use crate::failure::{Code, Failure};
 use crate::ui::{GOOD, counted};
 
@@ -93,11 +93,7 @@ pub(super) fn export(app: &App, args: &ExportArgs) -> Done {
         return Ok(ExitCode::SUCCESS);
     };
     let path = app.directory.join(name);
-    let destination = Destination::find(&path)?;
-    if destination.replaces() && !args.force {
-        return Err(Failure::new(Code::FileExists, format!("{} already exists", name.display()))
-            .hint("--force replaces it"));
-    }
+    let destination = output::destination(app, name, args.force)?;
     destination
         .write(|out| out.write_all(content.as_bytes()).map_err(FileError::new("write", &path)))?;
     let told = || {

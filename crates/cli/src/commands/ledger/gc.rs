@@ -45,10 +45,7 @@ fn describe(collected: &Collected) -> String {
             counted(streams.files, "stream"),
             sizes(streams.bytes_before, streams.bytes_after)
         ),
-        format!(
-            "{mark} {} {would}removed that nothing refers to",
-            counted(secrets.removed, "secret")
-        ),
+        format!("{mark} {} {would}removed", counted(secrets.removed, "unused secret")),
         format!("{mark} {} {would}removed", counted(leftovers.len() as u64, "leftover")),
     ];
     lines.extend(leftovers.iter().map(|path| format!("  {DIM}{}{DIM:#}", path.display())));

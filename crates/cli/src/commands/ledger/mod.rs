@@ -15,10 +15,9 @@ use heirloom_api::{
 use heirloom_core::words::size;
 use heirloom_engine::{exchange, reach};
 use heirloom_ledger::{Gap, Imported, Report, Stats};
-use heirloom_repo::file;
-use heirloom_repo::{Destination, FileError};
+use heirloom_repo::{FileError, file};
 
-use super::{App, Done};
+use super::{App, Done, output};
 use crate::failure::{Code, FAILED, Failure};
 use crate::progress::Bar;
 use crate::ui::{BAD, DIM, GOOD, counted, grouped};
@@ -52,6 +51,9 @@ enum What {
         /// The file to write [default: stdout]
         #[arg(value_name = "FILE")]
         to: Option<PathBuf>,
+        /// Overwrite an existing file
+        #[arg(long, requires = "to")]
+        force: bool,
     },
     /// Import an export or a backup
     ///
@@ -70,6 +72,9 @@ enum What {
         /// The file to write
         #[arg(value_name = "FILE")]
         to: PathBuf,
+        /// Overwrite an existing file
+        #[arg(long)]
+        force: bool,
     },
     /// Give a copied ledger its own identity
     ///
@@ -84,9 +89,9 @@ pub(super) fn run(app: &App, args: Args) -> Done {
         What::Heads => heads::run(app),
         What::Rebuild => rebuild(app),
         What::Stats => stats(app),
-        What::Export { to } => export(app, to.as_deref()),
+        What::Export { to, force } => export(app, to.as_deref(), force),
         What::Import { from } => import(app, &from),
-        What::Backup { to } => backup(app, &to),
+        What::Backup { to, force } => backup(app, &to, force),
         What::Rehost => rehost(app),
         What::Gc(args) => gc::run(app, &args),
     }
@@ -179,7 +184,7 @@ fn describe(stats: &Stats) -> String {
     text
 }
 
-fn export(app: &App, to: Option<&Path>) -> Done {
+fn export(app: &App, to: Option<&Path>, force: bool) -> Done {
     let ledger = app.here.ledger_as_it_is()?;
     reach::whole_ledger(&app.here, &ledger)?;
     let Some(path) = to.filter(|path| *path != Path::new("-")) else {
@@ -189,7 +194,7 @@ fn export(app: &App, to: Option<&Path>) -> Done {
         return Ok(ExitCode::SUCCESS);
     };
     refuse_own_files(ledger.path(), path)?;
-    let destination = Destination::find(&app.directory.join(path))?.private();
+    let destination = output::destination(app, path, force)?.private();
     let records = destination.write(|mut out| Ok::<_, Failure>(ledger.export(&mut out)?))?;
     let told =
         || format!("{GOOD}✔{GOOD:#} wrote {} to {}", counted(records, "record"), path.display());
@@ -219,11 +224,11 @@ fn refuse_own_files(ledger: &Path, target: &Path) -> Result<(), Failure> {
     Err(Failure::new(Code::Usage, message).hint("choose another file").usage())
 }
 
-fn backup(app: &App, to: &Path) -> Done {
+fn backup(app: &App, to: &Path, force: bool) -> Done {
     let ledger = app.here.ledger_as_it_is()?;
     reach::whole_ledger(&app.here, &ledger)?;
     refuse_own_files(ledger.path(), to)?;
-    let destination = Destination::find(&app.directory.join(to))?.private();
+    let destination = output::destination(app, to, force)?.private();
     let cannot = FileError::new("write", to);
     // A database cannot be written into everything that a person may name; its bytes can.
     let part = tempfile::tempdir_in(&app.here.home).map_err(cannot)?;

@@ -243,7 +243,12 @@ pub(super) fn pause(app: &App, ledger: &mut Ledger, args: PauseArgs) -> Done {
         reason: paused.reason,
         expires_at: paused.expires_at,
     };
-    let whose = if args.repo { " --repo" } else { "" };
+    // Outside a session somebody has to say again which one is meant.
+    let whose = match (&args.session, key(subject.as_ref())) {
+        _ if args.repo => " --repo".to_owned(),
+        (Some(_), Some(key)) => format!(" --session {}", short_session(&key)),
+        _ => String::new(),
+    };
     app.ui.answer(&answer, || {
         format!(
             "{CARE}paused{CARE:#} {}; `heirloom req resume{whose}` enforces them again",

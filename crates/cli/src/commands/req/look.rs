@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use heirloom_api::{Explanation, RequirementLog, RequirementState, RequirementStatus};
 use heirloom_core::guard::decide::paused_banner;
 use heirloom_core::guard::policy::Policy;
-use heirloom_core::guard::state::{BY_AGENT, short_session};
+use heirloom_core::guard::state::{BY_AGENT, BY_PERSON, short_session};
 use heirloom_core::words::in_words;
 use heirloom_engine::guard::status::{self, Happened, Question, Row};
 use heirloom_ledger::Ledger;
@@ -133,7 +133,7 @@ fn describe(row: &Row, width: usize, in_session: bool, now: Timestamp) -> String
                     let reason = reason.map(|reason| format!(" ({})", first_line(reason, 60)));
                     format!("the agent's word{}", reason.unwrap_or_default())
                 }
-                None => by.replace('_', " "),
+                None => who(by),
             };
             let from = row.metadata.get("carried_from").and_then(Value::as_str);
             let from = from.map(|id| format!(", carried from {}", short_session(id)));
@@ -147,14 +147,15 @@ fn describe(row: &Row, width: usize, in_session: bool, now: Timestamp) -> String
             None => "holds".to_owned(),
         },
         (None, false) => {
-            let why = row.reason.as_ref().map(|why| format!("{why}; ")).unwrap_or_default();
-            let triggered = if row.triggered { "" } else { "not triggered yet; " };
+            let triggered = (!row.triggered).then_some("not triggered yet");
+            let known: Vec<&str> = triggered.into_iter().chain(row.reason.as_deref()).collect();
+            let gap = if known.is_empty() { "" } else { " " };
             // Outside a session somebody has to say which one is meant.
             let is_of_one = !matches!(row.scope, "branch" | "permanent");
             let is_typed = row.resolution.starts_with("heirloom req ");
             let which =
                 if is_typed && is_of_one && !in_session { " --session SESSION" } else { "" };
-            format!("{triggered}{why}→ {}{which}", row.resolution)
+            format!("{}{gap}→ {}{which}", known.join("; "), row.resolution)
         }
     };
     format!("  {style}{mark}{style:#} {:width$}  {scope:10}  {DIM}{how}{DIM:#}", row.name)
@@ -229,12 +230,20 @@ pub(super) fn log(app: &App, ledger: &Ledger, args: &LogArgs) -> Done {
     let answer = RequirementLog { log: log.iter().map(Into::into).collect() };
     app.ui.answer(&answer, || {
         if log.is_empty() {
-            return "no requirement has been satisfied or cleared here yet".to_owned();
+            return String::new();
         }
         let now = app.here.clock.now();
         log.iter().map(|each| happened(each, now)).collect::<Vec<_>>().join("\n")
     });
+    if log.is_empty() && !app.ui.is_json() {
+        app.ui.hint("no requirement has been satisfied or cleared here yet");
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Who or what satisfied a requirement.
+fn who(by: &str) -> String {
+    if by == BY_PERSON { "a person".to_owned() } else { by.replace('_', " ") }
 }
 
 fn happened(each: &Happened, now: Timestamp) -> String {
@@ -243,7 +252,7 @@ fn happened(each: &Happened, now: Timestamp) -> String {
         let _ = write!(line, " {}", each.name);
     }
     if let Some(how) = &each.how {
-        let _ = write!(line, " by {}", how.replace('_', " "));
+        let _ = write!(line, " by {}", who(how));
     }
     if let Some(skill) = each.metadata.get("skill").and_then(Value::as_str) {
         let _ = write!(line, " /{skill}");

@@ -6,6 +6,7 @@ use heirloom_core::config::{Change, Field, NotAField, Overrides, parse_mcp_serve
 use heirloom_core::settings::Period;
 use jiff::{SignedDuration, Timestamp};
 
+use crate::commands::given;
 use crate::failure::{Code, Failure};
 
 /// How the agent is launched
@@ -46,7 +47,8 @@ pub(in crate::commands) struct ConfigFlags {
     #[arg(long, value_name = "FILE|JSON", alias = "mcp-servers")]
     mcp_config: Option<String>,
     /// Approve file edits without asking
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    #[arg(long, value_name = "on|off", num_args = 0..=1, default_missing_value = "on")]
+    #[arg(value_parser = given::switch)]
     auto_accept_edits: Option<bool>,
     /// Approve everything without asking for this long
     #[arg(long, value_name = "DURATION", conflicts_with = "bypass_until")]

@@ -16,7 +16,7 @@ use super::super::sessions::answer;
 use crate::commands::App;
 use crate::failure::Failure;
 use crate::layout;
-use crate::ui::{BAD, DIM, GOOD, first_line, priced};
+use crate::ui::{BAD, DIM, GOOD, first_line, one_line, priced};
 
 /// What a tool is used on, in a line.
 pub(in crate::commands) fn subject(input: &Value) -> String {
@@ -63,8 +63,13 @@ fn rows(provenance: &[Origin]) -> String {
             (_, true) => "set here".to_owned(),
             _ => format!("from {}", row.from),
         };
-        let shown = first_line(&shown, value - 2);
-        let _ = writeln!(text, "  {name:FIELD$}{shown:value$}{DIM}{from}{DIM:#}");
+        let shown = one_line(&shown);
+        // A value is not cut: it may be what somebody is looking for. One that is too long stands alone.
+        if layout::breadth(&shown) + 2 > value {
+            let _ = writeln!(text, "  {name:FIELD$}{DIM}{from}{DIM:#}\n    {shown}");
+        } else {
+            let _ = writeln!(text, "  {name:FIELD$}{shown:value$}{DIM}{from}{DIM:#}");
+        }
     }
     text
 }

@@ -43,7 +43,7 @@ pub(super) struct List {
     /// Include sessions that a later one continues
     #[arg(long)]
     all: bool,
-    /// Include the sessions of colleagues, as far as the team's hub told of them
+    /// Include the sessions of colleagues that the team's hub knows of
     #[arg(long)]
     team: bool,
     /// List at most this many
@@ -127,6 +127,7 @@ fn why_empty(app: &App, ledger: &Ledger, args: &List) -> Result<String, Failure>
         (_, true, ..) => "no session has completed",
         (_, _, true, _) => "no session has failed",
         (_, _, _, true) => "no session is hidden",
+        _ if args.all_repos => "no sessions yet; they appear when an agent works in a repository",
         _ => "no sessions here yet; they appear when an agent works in this repository",
     };
     if !(args.running || args.completed || args.failed || args.hidden) {

@@ -158,6 +158,9 @@ fn show_config(app: &App, ledger: &Ledger, session: &Session) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Less of a record than this says nothing: it stands below then.
+const LEGIBLE: usize = 40;
+
 fn show_trajectory(app: &App, ledger: &Ledger, session: &Session) -> Done {
     let records = ledger.trajectory(session.id)?;
     let trajectory = records.iter().map(Into::into).collect();
@@ -168,7 +171,12 @@ fn show_trajectory(app: &App, ledger: &Ledger, session: &Session) -> Done {
             let line = format!("{DIM}{at}{DIM:#}  {:20} ", record.kind);
             // A record is one line on a screen, and whole in a pipe.
             let room = width().map_or(usize::MAX, |all| all.saturating_sub(at.len() + 23));
-            let _ = writeln!(text, "{line}{}", first_line(&record.body, room.max(20)));
+            let _ = if room < LEGIBLE {
+                let room = width().unwrap_or_default().saturating_sub(2);
+                writeln!(text, "{}\n  {}", line.trim_end(), first_line(&record.body, room))
+            } else {
+                writeln!(text, "{line}{}", first_line(&record.body, room))
+            };
         }
         text
     });

@@ -20,8 +20,8 @@ fn status_says_what_is_met_and_how_to_meet_the_rest() {
     insta::assert_snapshot!(guarded.req(&["status", "--session", ONE]).success().stdout, @"
     main · session 8272974a
       ✔ commit_plan  session     by /arch-review, just now
-      · reviewed     single use  not triggered yet; → /pre-commit
-      · ticket       branch      not triggered yet; → heirloom req satisfy ticket
+      · reviewed     single use  not triggered yet → /pre-commit
+      · ticket       branch      not triggered yet → heirloom req satisfy ticket
     ");
     let status = guarded.req(&["status", "--session", "8272974a", "--json"]).json();
     assert_eq!((status["branch"].as_str(), status["session"].as_str()), (Some("main"), Some(ONE)));
@@ -204,9 +204,9 @@ fn an_approval_a_pause_and_a_clearing_are_in_the_trail_too() {
     guarded.req(&["resume", "--repo"]).success();
     let log = guarded.req(&["log"]).success().stdout;
     insta::assert_snapshot!(log, @"
-    just now           resumed      by person
-    just now           paused       by person: demo
-    just now           cleared      commit_plan by person session 8272974a on main
+    just now           resumed      by a person
+    just now           paused       by a person: demo
+    just now           cleared      commit_plan by a person session 8272974a on main
     just now           satisfied    commit_plan by approval session 8272974a on main
     ");
     let two = guarded.req(&["log", "--limit", "2", "--json"]).json();

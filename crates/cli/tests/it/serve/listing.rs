@@ -65,6 +65,8 @@ fn a_list_is_read_page_by_page_and_narrowed_down() {
         ("/api/v1/sessions?cursor=x", "request.invalid"),
         ("/api/v1/sessions?limit=x", "request.invalid"),
         ("/api/v1/sessions?status=sleeping", "request.invalid"),
+        ("/api/v1/sessions?agent=nobody", "agent.unknown"),
+        ("/api/v1/search?q=x&agent=nobody", "agent.unknown"),
         ("/api/v1/sessions?nonsense=1", "request.invalid"),
         ("/api/v1/sessions?repo=nowhere", "repo.not-found"),
         ("/api/v1/sessions/nobody", "session.not-found"),

@@ -99,7 +99,7 @@ fn what_nothing_needs_goes_and_a_dry_run_says_so_first() {
     assert_eq!(fixture.given(3).mcp()["db"]["env"]["TOKEN"], "s3cr3t");
     insta::assert_snapshot!(without_sizes(&fixture.run(&["ledger", "gc"]).success().stdout), @"
     ✔ 0 streams compressed
-    ✔ 0 secrets removed that nothing refers to
+    ✔ 0 unused secrets removed
     ✔ 0 leftovers removed
     ✔ the ledger was [n] kB, now [n] kB; no record is ever removed
     ");
