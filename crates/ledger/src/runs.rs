@@ -1,5 +1,8 @@
 //! Reading runs through the issues.
 
+mod imported;
+
+use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use jiff::Timestamp;
@@ -18,6 +21,9 @@ const ISSUE_RUN: &str = "id, run, issue, title, agent, session, agent_session_id
                          launches, gates, gate, CASE WHEN unpriced THEN NULL WHEN launches = 0 \
                          THEN 0.0 ELSE cost_usd END, worktree, branch, commit_id, transcript, \
                          lost, started_at, ended_at, chosen_id";
+
+/// How many of an issue's runs are shown at most.
+const MOST: usize = 100;
 
 /// A run through the issues. The original's are among them, under their own ids.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,7 +91,7 @@ impl Ledger {
         let repo = &*self.repository(repo)?;
         let sql = format!(
             "SELECT {RUN} FROM work_run WHERE repo = ?1
-             ORDER BY started_at DESC, source DESC, rowid DESC LIMIT ?2"
+             ORDER BY started_at DESC, source DESC, seq DESC LIMIT ?2"
         );
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.run("read", |db| db.prepare_cached(&sql)?.query_map((repo, limit), run)?.collect())
@@ -105,7 +111,7 @@ impl Ledger {
         let repo = &*self.repository(repo)?;
         let sql = format!(
             "SELECT {RUN} FROM work_run WHERE repo = ?1 AND substr(id, 1, length(?2)) = ?2
-             ORDER BY started_at DESC, rowid DESC LIMIT 20"
+             ORDER BY started_at DESC, seq DESC LIMIT 20"
         );
         self.run("read", |db| db.prepare_cached(&sql)?.query_map((repo, prefix), run)?.collect())
     }
@@ -122,19 +128,13 @@ impl Ledger {
 
     /// What a run did, issue by issue, in the order in which they were taken up.
     pub fn issue_runs_of(&self, run: &str) -> Result<Vec<IssueRun>, Error> {
-        let of = |which: &str| -> Result<Vec<IssueRun>, Error> {
-            let sql = format!(
-                "SELECT {ISSUE_RUN} FROM issue_run WHERE run = ?1 AND {which} ORDER BY started_at, rowid"
-            );
-            self.run("read", |db| db.prepare_cached(&sql)?.query_map((run,), issue_run)?.collect())
-        };
-        let own = of("imported = 0")?;
-        // The ids of the original's begin with that of their run and a slash, which `0` comes after.
-        if own.is_empty() {
-            of("imported = 1 AND id > ?1 || '/' AND id < ?1 || '0'")
-        } else {
-            Ok(own)
-        }
+        let sql =
+            format!("SELECT {ISSUE_RUN} FROM issue_run WHERE run = ?1 ORDER BY started_at, rowid");
+        self.run("read", |db| {
+            let own: Vec<IssueRun> =
+                db.prepare_cached(&sql)?.query_map((run,), issue_run)?.collect::<Result<_, _>>()?;
+            if own.is_empty() { imported::of_run(db, run) } else { Ok(own) }
+        })
     }
 
     /// What it cost to work on an issue in a run, where all of it is known.
@@ -169,10 +169,16 @@ impl Ledger {
         let repo = &*self.repository(repo)?;
         let sql = format!(
             "SELECT {ISSUE_RUN} FROM issue_run WHERE repo = ?1 AND issue = ?2
-             ORDER BY started_at DESC, rowid DESC LIMIT 100"
+             ORDER BY started_at DESC, rowid DESC LIMIT {MOST}"
         );
         self.run("read", |db| {
-            db.prepare_cached(&sql)?.query_map((repo, issue), issue_run)?.collect()
+            let mut own = db.prepare_cached(&sql)?;
+            let mut runs: Vec<IssueRun> =
+                own.query_map((repo, issue), issue_run)?.collect::<Result<_, _>>()?;
+            runs.extend(imported::of_issue(db, repo, issue, MOST)?);
+            runs.sort_by_key(|run| Reverse(run.started_at));
+            runs.truncate(MOST);
+            Ok(runs)
         })
     }
 
@@ -184,6 +190,10 @@ impl Ledger {
                SELECT 1 FROM issue_run AS later WHERE later.repo = this.repo
                AND later.issue = this.issue
                AND (later.started_at, later.rowid) > (this.started_at, this.rowid))
+             AND NOT EXISTS (
+               SELECT 1 FROM imported_issue AS later JOIN work_run ON work_run.id = later.run
+               WHERE later.issue = this.issue AND later.started_at > this.started_at
+               AND work_run.repo = this.repo)
              ORDER BY started_at, rowid";
         let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
         self.run("read", |db| db.prepare_cached(sql)?.query_map((repo,), row)?.collect())
@@ -196,10 +206,19 @@ impl Ledger {
         issue: &str,
     ) -> Result<Option<IssueRunStatus>, Error> {
         let repo = &*self.repository(repo)?;
-        let sql = "SELECT status FROM issue_run WHERE repo = ?1 AND issue = ?2
+        let sql = "SELECT status, started_at FROM issue_run WHERE repo = ?1 AND issue = ?2
              ORDER BY started_at DESC, rowid DESC LIMIT 1";
-        let row = |row: &Row<'_>| Ok(IssueRunStatus::of(&row.get::<_, String>(0)?));
-        self.run("read", |db| db.prepare_cached(sql)?.query_row((repo, issue), row).optional())
+        let row = |row: &Row<'_>| {
+            Ok((IssueRunStatus::of(&row.get::<_, String>(0)?), timestamp(row.get(1)?)))
+        };
+        self.run("read", |db| {
+            let own = db.prepare_cached(sql)?.query_row((repo, issue), row).optional()?;
+            let theirs = imported::of_issue(db, repo, issue, 1)?.pop();
+            let theirs = theirs.map(|run| (run.status, run.started_at));
+            // Where both began at once, what was done here counts.
+            let newest = theirs.into_iter().chain(own).max_by_key(|(_, started_at)| *started_at);
+            Ok(newest.map(|(status, _)| status))
+        })
     }
 
     /// The newest of an issue's runs whose agent session can be resumed: it has an id, whose agent
@@ -212,7 +231,9 @@ impl Ledger {
              ORDER BY started_at DESC, rowid DESC LIMIT 1"
         );
         self.run("read", |db| {
-            db.prepare_cached(&sql)?.query_row((repo, issue), issue_run).optional()
+            let own = db.prepare_cached(&sql)?.query_row((repo, issue), issue_run).optional()?;
+            let theirs = imported::resumable(db, repo, issue)?;
+            Ok(theirs.into_iter().chain(own).max_by_key(|run| run.started_at))
         })
     }
 }

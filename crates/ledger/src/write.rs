@@ -51,6 +51,7 @@ pub struct Appender<'a> {
     last: Option<Last>,
     /// How many were appended.
     appended: usize,
+    ids: Ids,
     /// A repository that was asked for, and what it is known by.
     known: Option<(String, String)>,
     /// A repository that a record was of which stands under what it is called now.
@@ -100,22 +101,23 @@ impl Ledger {
         self.append_all(at, |appender| appender.append(scope, body))
     }
 
-    /// Takes in runs of the original in one transaction at the time `at`, for less than one by one: there may be many.
+    /// Takes in runs of the original in one transaction at the time `at`, for less than one by one: there may be many, and
+    /// only one of them is needed at a time.
     pub fn take_in_work_runs(
         &mut self,
         at: Timestamp,
         scope: Scope<'_>,
-        runs: &[WorkImported],
+        runs: impl IntoIterator<Item = WorkImported>,
     ) -> Result<(), Error> {
         self.attached()?;
         self.configure_for_many()?;
         let _untriggered =
             Untriggered::of(&self.connection).map_err(|source| self.explain("write to", source))?;
         self.transact_ready(at, |writer| {
-            runs.iter().try_for_each(|run| {
+            runs.into_iter().try_for_each(|run| {
                 let derive =
-                    |db: &Connection, record: &Record| projection::take_in(db, record, run);
-                writer.appender.append_deriving(scope, run, derive).map(drop)
+                    |db: &Connection, record: &Record| projection::take_in(db, record, &run);
+                writer.appender.append_deriving(scope, &run, derive).map(drop)
             })
         })
     }
@@ -199,6 +201,7 @@ impl<'a> Appender<'a> {
             dating,
             last,
             appended,
+            ids: Ids::default(),
             known,
             as_named,
         })
@@ -239,7 +242,7 @@ impl<'a> Appender<'a> {
         let mut record = Record {
             host: self.host.clone(),
             seq: self.seq + 1,
-            id: record_id(self.at),
+            id: self.ids.next(self.at),
             at: self.at,
             kind: B::KIND.to_owned(),
             session: scope.session,
@@ -329,7 +332,10 @@ impl<'a> Appender<'a> {
         };
         // The door: whatever the kind, no secret gets into a record.
         if self.appended >= MANY {
-            let text = serde_json::to_string(body).map_err(unwritable)?;
+            // Room for most at once, and not so much that the allocator has none of that size at hand.
+            let mut text = Vec::with_capacity(1000);
+            serde_json::to_writer(&mut text, body).map_err(unwritable)?;
+            let text = String::from_utf8(text).expect("JSON is text");
             // Most have no word that could begin a secret, and most of the others have none all the same.
             if is_clean_json(&text) || has_secret(&text).is_ok_and(|has| !has) {
                 return Ok((text, true));
@@ -399,19 +405,43 @@ impl Writer<'_> {
     }
 }
 
-fn record_id(at: Timestamp) -> RecordId {
-    let random = Uuid::new_v4().into_bytes();
-    let mut tail = [0; 10];
-    tail.copy_from_slice(&random[6..]);
-    // The version and variant bits of the source are fixed, but both are overwritten here too.
-    let millis = u64::try_from(at.as_millisecond()).unwrap_or(0);
-    RecordId::new(uuid::Builder::from_unix_timestamp_millis(millis, &tail).into_uuid())
+/// Gives the records of one transaction their ids: the first one is random, and each after it is the next number. So they
+/// follow each other in the index as well, and the system is asked for chance once.
+#[derive(Debug, Default)]
+struct Ids(Option<(u64, u64)>);
+
+impl Ids {
+    fn next(&mut self, at: Timestamp) -> RecordId {
+        let (front, number) = match self.0 {
+            Some((front, number)) => (front, number.wrapping_add(1)),
+            None => Uuid::new_v4().as_u64_pair(),
+        };
+        self.0 = Some((front, number));
+        let mut tail = [0; 10];
+        tail[..2].copy_from_slice(&front.to_be_bytes()[6..]);
+        tail[2..].copy_from_slice(&number.to_be_bytes());
+        let millis = u64::try_from(at.as_millisecond()).unwrap_or(0);
+        // The version and variant bits of the source are fixed, but both are overwritten here too.
+        RecordId::new(uuid::Builder::from_unix_timestamp_millis(millis, &tail).into_uuid())
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Options;
+
+    #[test]
+    fn ids_of_one_transaction_are_random_once_and_follow_each_other() {
+        let ids = || {
+            let mut ids = Ids::default();
+            [(); 300].map(|()| ids.next(Timestamp::UNIX_EPOCH).uuid())
+        };
+        let (some, others) = (ids(), ids());
+        assert!(some.is_sorted() && !some.windows(2).any(|pair| pair[0] == pair[1]));
+        assert!(!others.iter().any(|id| some.contains(id)));
+        assert!(some.iter().all(|id| id.get_version_num() == 7));
+    }
 
     #[test]
     fn nothing_is_replaced_after_many_were_taken_in_nor_after_that_failed() {
@@ -425,13 +455,13 @@ mod tests {
             issues: Vec::new(),
         };
         let many = vec![run; 20];
-        ledger.take_in_work_runs(Timestamp::UNIX_EPOCH, Scope::default(), &many).unwrap();
+        ledger.take_in_work_runs(Timestamp::UNIX_EPOCH, Scope::default(), many.clone()).unwrap();
         let replaces = "INSERT OR REPLACE INTO main.record SELECT * FROM main.record WHERE seq = 3";
         let refused = ledger.connection.execute_batch(replaces).unwrap_err();
         assert!(refused.to_string().contains("records are never replaced"), "{refused}");
         // The chain cannot go on where a record is already: the table itself refuses that.
         ledger.connection.execute_batch("UPDATE main.head SET seq = 1").unwrap();
-        assert!(ledger.take_in_work_runs(Timestamp::UNIX_EPOCH, Scope::default(), &many).is_err());
+        assert!(ledger.take_in_work_runs(Timestamp::UNIX_EPOCH, Scope::default(), many).is_err());
         let refused = ledger.connection.execute_batch(replaces).unwrap_err();
         assert!(refused.to_string().contains("records are never replaced"), "{refused}");
     }

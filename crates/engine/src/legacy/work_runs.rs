@@ -1,12 +1,14 @@
 //! The original's run files, taken in once each.
 
+use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use heirloom_core::event::WorkImported;
 use heirloom_core::legacy::work_runs::{BadRunFile, parse};
 use heirloom_ledger::{Ledger, Scope};
-use heirloom_repo::file;
+use heirloom_repo::file::Directory;
 
 use crate::here::Here;
 use crate::work::WorkError;
@@ -25,15 +27,18 @@ pub(crate) fn import(
     tell: &dyn Fn(usize, usize),
 ) -> Result<Vec<String>, WorkError> {
     let new = unknown(here, ledger)?;
+    let total = new.iter().map(|files| files.names.len()).sum();
     let (mut bad, mut done) = (Vec::new(), 0);
-    for some in new.chunks(AT_ONCE) {
-        let runs: Vec<WorkImported> =
-            some.iter().filter_map(|file| read(here, file, &mut bad)).collect();
-        let scope = Scope { session: None, repo: Some(&here.place.repo) };
-        ledger.take_in_work_runs(here.clock.now(), scope, &runs)?;
-        done += some.len();
-        if new.len() >= MANY {
-            tell(done, new.len());
+    for Files { directory, names } in &new {
+        let mut reader = Reader::new(here, directory, &mut bad);
+        for some in names.chunks(AT_ONCE) {
+            let runs = some.iter().filter_map(|name| reader.read(name));
+            let scope = Scope { session: None, repo: Some(&here.place.repo) };
+            ledger.take_in_work_runs(here.clock.now(), scope, runs)?;
+            done += some.len();
+            if total >= MANY {
+                tell(done, total);
+            }
         }
     }
     Ok(bad)
@@ -41,40 +46,75 @@ pub(crate) fn import(
 
 /// What would be taken in.
 pub(crate) fn look(here: &Here, ledger: &Ledger) -> Result<Vec<WorkImported>, WorkError> {
-    let new = unknown(here, ledger)?;
-    Ok(new.iter().filter_map(|file| read(here, file, &mut Vec::new())).collect())
+    let (mut bad, mut runs) = (Vec::new(), Vec::new());
+    for Files { directory, names } in unknown(here, ledger)? {
+        let mut reader = Reader::new(here, &directory, &mut bad);
+        runs.extend(names.iter().filter_map(|name| reader.read(name)));
+    }
+    Ok(runs)
+}
+
+/// Run files of one directory.
+struct Files {
+    directory: PathBuf,
+    names: Vec<OsString>,
 }
 
 /// The files that were not taken in yet.
-fn unknown(here: &Here, ledger: &Ledger) -> Result<Vec<PathBuf>, WorkError> {
-    let mut files: Vec<PathBuf> =
-        directories(here).iter().flat_map(|directory| run_files(directory)).collect();
+fn unknown(here: &Here, ledger: &Ledger) -> Result<Vec<Files>, WorkError> {
+    let within = |directory: PathBuf| Files { names: run_files(&directory), directory };
+    let mut files: Vec<Files> = directories(here).into_iter().map(within).collect();
+    files.retain(|files| !files.names.is_empty());
     if !files.is_empty() {
         let known = ledger.imported_work_runs(&here.place.repo)?;
-        files.retain(|file| !known.contains(&name(file)));
+        let is_new = |name: &OsString| !known.contains(&*name.to_string_lossy());
+        for files in &mut files {
+            files.names.retain(is_new);
+        }
     }
     Ok(files)
 }
 
-fn read(here: &Here, file: &Path, bad: &mut Vec<String>) -> Option<WorkImported> {
-    let root = &here.place.root;
-    let is_here = |repo: &str| {
-        let repo = Path::new(repo);
-        repo == root
-            || repo == Path::new(&here.place.repo)
-            || repo.canonicalize().is_ok_and(|repo| repo == *root)
-    };
-    let problem = |why: String| format!("{}: {why}", file.display());
-    match file::read_to_string(file) {
-        Err(error) => bad.push(problem(error.source.to_string())),
-        Ok(content) => match parse(&name(file), &content, is_here) {
-            Ok(run) => return Some(run),
-            // Two paths may share a directory of the original: that is nobody's mistake.
-            Err(BadRunFile::Elsewhere { .. }) => {}
-            Err(error) => bad.push(problem(error.to_string())),
-        },
+/// Reads the runs of one directory, one at a time.
+struct Reader<'a> {
+    here: &'a Here,
+    path: &'a Path,
+    directory: Option<Directory>,
+    /// What was read last.
+    text: String,
+    bad: &'a mut Vec<String>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(here: &'a Here, path: &'a Path, bad: &'a mut Vec<String>) -> Self {
+        let directory = Directory::open(path)
+            .map_err(|error| bad.push(format!("{}: {}", path.display(), error.source)))
+            .ok();
+        Self { here, path, directory, text: String::new(), bad }
     }
-    None
+
+    fn read(&mut self, name: &OsStr) -> Option<WorkImported> {
+        let problem = |why: String| format!("{}: {why}", self.path.join(name).display());
+        match self.directory.as_ref()?.read_text(name, &mut self.text) {
+            Err(error) => self.bad.push(problem(error.source.to_string())),
+            Ok(()) => match parse(&name.to_string_lossy(), &self.text, |repo| self.is_here(repo)) {
+                Ok(run) => return Some(run),
+                // Two paths may share a directory of the original: that is nobody's mistake.
+                Err(BadRunFile::Elsewhere { .. }) => {}
+                Err(error) => self.bad.push(problem(error.to_string())),
+            },
+        }
+        None
+    }
+
+    fn is_here(&self, repo: &str) -> bool {
+        let (root, repo) = (&self.here.place.root, Path::new(repo));
+        // As text first, which they mostly are the same as.
+        repo.as_os_str() == root.as_os_str()
+            || repo == root
+            || repo == Path::new(&self.here.place.repo)
+            || repo.canonicalize().is_ok_and(|repo| repo == *root)
+    }
 }
 
 /// Where the original keeps the runs of this repository: by its settings, and where it once did.
@@ -109,18 +149,14 @@ fn encode(path: &Path) -> String {
     format!("-{}", parts.collect::<Vec<_>>().join("-"))
 }
 
-fn run_files(directory: &Path) -> Vec<PathBuf> {
+fn run_files(directory: &Path) -> Vec<OsString> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    let paths = entries.map(|entry| entry.path());
-    let mut files: Vec<PathBuf> =
-        paths.filter(|path| path.extension().is_some_and(|ext| ext == "json")).collect();
-    // As bytes: paths are compared part by part, and these have the same parts but for the last.
-    files.sort_unstable_by(|one, other| one.as_os_str().cmp(other.as_os_str()));
-    files
-}
-
-fn name(file: &Path) -> String {
-    file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    let mut names: Vec<OsString> = entries
+        .map(|entry| entry.file_name())
+        .filter(|name| name.as_bytes().strip_suffix(b".json").is_some_and(|stem| !stem.is_empty()))
+        .collect();
+    names.sort_unstable();
+    names
 }
 
 #[cfg(test)]

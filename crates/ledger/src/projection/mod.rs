@@ -22,6 +22,7 @@ mod requirement_log;
 mod session;
 mod template;
 mod work;
+mod work_imported;
 
 use std::borrow::Cow;
 
@@ -35,7 +36,7 @@ use heirloom_core::record::Record;
 use heirloom_core::repo::RepoId;
 
 pub(crate) use host_name::IS_OWN;
-pub(crate) use work::take_in;
+pub(crate) use work_imported::take_in;
 
 /// A table that is derived from the records.
 pub(crate) trait Projection: Sync {
@@ -101,6 +102,7 @@ pub(crate) const VIEWS: &[&dyn Projection] = &[
     &claim::Claims,
     &work::WorkRuns,
     &work::IssueRuns,
+    &work_imported::ImportedIssues,
     &issue_log::IssueLog,
     &issue::Issues,
     &dependency::Dependencies,

@@ -1,24 +1,21 @@
 //! Runs through the issues, and what each did for each issue.
 //!
 //! An issue's run is found by repository and issue, newest first, so that finding the agent session
-//! to resume costs the same however many runs there were.
+//! to resume costs the same however many runs there were. What the original's runs did is in
+//! [`work_imported`].
 
-use std::borrow::Cow;
-
-use jiff::Timestamp;
 use rusqlite::Connection;
-use rusqlite::types::{ToSql, ToSqlOutput};
 
 use heirloom_core::event::{
-    AgentSessionLost, Body, ImportedIssueRun, IssueRunEnded, IssueRunGated, IssueRunLaunched,
-    IssueRunReviewed, IssueRunStarted, IssueRunTranscribed, SessionAnnounced, SessionSpent,
-    WorkEnded, WorkImported, WorkStarted,
+    AgentSessionLost, Body, IssueRunEnded, IssueRunGated, IssueRunLaunched, IssueRunReviewed,
+    IssueRunStarted, IssueRunTranscribed, SessionAnnounced, SessionSpent, WorkEnded, WorkImported,
+    WorkStarted,
 };
-use heirloom_core::issue::IssueId;
 use heirloom_core::record::Record;
 use heirloom_core::work::{IssueRunStatus, WorkStatus};
 
-use super::{Origin, Projection, body};
+use super::{Origin, Projection, body, work_imported};
+use crate::records;
 
 pub(super) struct WorkRuns;
 pub(super) struct IssueRuns;
@@ -33,8 +30,9 @@ impl Projection for WorkRuns {
     }
 
     fn schema(&self) -> &'static str {
+        // Only the original's have a host: with `seq`, which tells apart what began at once, it is where their record is.
         "CREATE TABLE work_run (
-           id TEXT PRIMARY KEY,
+           id TEXT NOT NULL PRIMARY KEY,
            repo TEXT NOT NULL,
            agent TEXT,
            status TEXT NOT NULL,
@@ -43,9 +41,11 @@ impl Projection for WorkRuns {
            pid_started INTEGER,
            started_at INTEGER NOT NULL,
            ended_at INTEGER,
-           source TEXT
-         ) STRICT;
-         CREATE INDEX work_run_by_age ON work_run (repo, started_at, source);
+           source TEXT,
+           host TEXT,
+           seq INTEGER NOT NULL
+         ) STRICT, WITHOUT ROWID;
+         CREATE INDEX work_run_by_age ON work_run (repo, started_at, source, seq);
          CREATE INDEX work_run_open ON work_run (repo) WHERE status = 'running';"
     }
 
@@ -66,7 +66,7 @@ impl Projection for WorkRuns {
                 ))?;
                 Ok(())
             }
-            WorkImported::KIND => imported(db, repo, record),
+            WorkImported::KIND => work_imported::taken_in(db, repo, record),
             _ => Ok(()),
         }
     }
@@ -75,8 +75,8 @@ impl Projection for WorkRuns {
 fn started(db: &Connection, repo: &str, record: &Record) -> rusqlite::Result<()> {
     let Some(started) = body::<WorkStarted>(record) else { return Ok(()) };
     db.prepare_cached(
-        "INSERT INTO work_run (id, repo, agent, status, pid, pid_started, started_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (id) DO NOTHING",
+        "INSERT INTO work_run (id, repo, agent, status, pid, pid_started, started_at, seq)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (id) DO NOTHING",
     )?
     .execute((
         started.run.to_string(),
@@ -86,103 +86,9 @@ fn started(db: &Connection, repo: &str, record: &Record) -> rusqlite::Result<()>
         started.pid,
         started.pid_started.and_then(|ticks| i64::try_from(ticks).ok()),
         record.at.as_millisecond(),
+        records::to_sql(record.seq),
     ))?;
     Ok(())
-}
-
-/// As [`WorkImported`]. There may be many runs, and most of the time would be spent on copies.
-#[derive(serde::Deserialize)]
-struct ImportedRun<'a> {
-    #[serde(borrow)]
-    file: Cow<'a, str>,
-    #[serde(borrow)]
-    run: Cow<'a, str>,
-    started_at: Timestamp,
-    ended_at: Option<Timestamp>,
-    #[serde(borrow)]
-    issues: Vec<ImportedIssue<'a>>,
-}
-
-/// As [`ImportedIssueRun`].
-#[derive(serde::Deserialize)]
-struct ImportedIssue<'a> {
-    issue: Cow<'a, IssueId>,
-    #[serde(borrow, default)]
-    agent: Option<Text<'a>>,
-    #[serde(borrow, default)]
-    agent_session_id: Option<Text<'a>>,
-    status: IssueRunStatus,
-    #[serde(borrow, default)]
-    reason: Option<Text<'a>>,
-    #[serde(borrow, default)]
-    transcript: Option<Text<'a>>,
-    #[serde(default)]
-    attempts: u32,
-}
-
-impl<'a> ImportedRun<'a> {
-    fn of(run: &'a WorkImported) -> Self {
-        let text = |text: &'a str| Text(Cow::Borrowed(text));
-        let issue = |each: &'a ImportedIssueRun| ImportedIssue {
-            issue: Cow::Borrowed(&each.issue),
-            agent: each.agent.as_deref().map(text),
-            agent_session_id: each.agent_session_id.as_deref().map(text),
-            status: each.status,
-            reason: each.reason.as_deref().map(text),
-            transcript: each.transcript.as_deref().map(text),
-            attempts: each.attempts,
-        };
-        Self {
-            file: Cow::Borrowed(&run.file),
-            run: Cow::Borrowed(&run.run),
-            started_at: run.started_at,
-            ended_at: run.ended_at,
-            issues: run.issues.iter().map(issue).collect(),
-        }
-    }
-}
-
-/// A text that stands in the body as it is: in an `Option`, serde would copy a bare one.
-#[derive(serde::Deserialize)]
-struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
-
-impl ToSql for Text<'_> {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::from(&*self.0))
-    }
-}
-
-/// Fills the tables of runs and of what they did for issues: a body this long is read once.
-fn imported(db: &Connection, repo: &str, record: &Record) -> rusqlite::Result<()> {
-    match serde_json::from_str::<ImportedRun<'_>>(&record.body) {
-        Ok(run) => fill(db, repo, &run),
-        Err(_) => Ok(()),
-    }
-}
-
-/// The same of a record that says just this, so that nobody has to read it again.
-pub(crate) fn take_in(
-    db: &Connection,
-    record: &Record,
-    run: &WorkImported,
-) -> rusqlite::Result<()> {
-    fill(db, record.repo.as_deref().unwrap_or(""), &ImportedRun::of(run))
-}
-
-fn fill(db: &Connection, repo: &str, run: &ImportedRun<'_>) -> rusqlite::Result<()> {
-    db.prepare_cached(
-        "INSERT INTO work_run (id, repo, status, started_at, ended_at, source)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (id) DO NOTHING",
-    )?
-    .execute((
-        &run.run,
-        repo,
-        WorkStatus::Completed.as_str(),
-        run.started_at.as_millisecond(),
-        run.ended_at.map(Timestamp::as_millisecond),
-        &run.file,
-    ))?;
-    imported_issues(db, repo, run)
 }
 
 impl Projection for IssueRuns {
@@ -218,11 +124,10 @@ impl Projection for IssueRuns {
            transcript TEXT,
            lost INTEGER NOT NULL,
            started_at INTEGER NOT NULL,
-           ended_at INTEGER,
-           imported INTEGER NOT NULL DEFAULT 0
+           ended_at INTEGER
          ) STRICT;
          CREATE INDEX issue_run_by_issue ON issue_run (repo, issue, started_at);
-         CREATE INDEX issue_run_by_run ON issue_run (run, started_at) WHERE imported = 0;
+         CREATE INDEX issue_run_by_run ON issue_run (run, started_at);
          CREATE INDEX issue_run_by_session ON issue_run (session) WHERE session IS NOT NULL;
          CREATE INDEX issue_run_to_review ON issue_run (repo) WHERE status = 'needs_review';"
     }
@@ -351,32 +256,5 @@ fn spent(db: &Connection, record: &Record) -> rusqlite::Result<()> {
            unpriced = max(unpriced, ?2 IS NULL) WHERE session = ?1",
     )?
     .execute((session.to_string(), spent.told()))?;
-    Ok(())
-}
-
-/// Their ids begin with that of their run, by which they are found: there may be many, and each index costs.
-fn imported_issues(db: &Connection, repo: &str, run: &ImportedRun<'_>) -> rusqlite::Result<()> {
-    let mut insert = db.prepare_cached(
-        "INSERT INTO issue_run (id, run, repo, issue, title, agent, agent_session_id, status, reason,
-           launches, gates, transcript, lost, started_at, ended_at, imported)
-         VALUES (?1, ?2, ?3, ?4, '', ?5, ?6, ?7, ?8, 1, ?9, ?10, 0, ?11, ?12, 1)
-         ON CONFLICT (id) DO NOTHING",
-    )?;
-    for issue in &run.issues {
-        insert.execute((
-            format!("{}/{}", run.run, issue.issue),
-            &run.run,
-            repo,
-            issue.issue.as_str(),
-            &issue.agent,
-            &issue.agent_session_id,
-            issue.status.as_str(),
-            &issue.reason,
-            issue.attempts,
-            &issue.transcript,
-            run.started_at.as_millisecond(),
-            run.ended_at.map(Timestamp::as_millisecond),
-        ))?;
-    }
     Ok(())
 }

@@ -160,7 +160,7 @@ fn many_of_the_original_are_taken_in_at_once_as_they_are_one_by_one() {
         ],
     };
     let runs: Vec<WorkImported> = (0..40).map(run).collect();
-    ledger.take_in_work_runs(at(100), scope(), &runs).unwrap();
+    ledger.take_in_work_runs(at(100), scope(), runs).unwrap();
     ledger.append(at(101), scope(), &run(40)).unwrap();
     assert_eq!(ledger.imported_work_runs(REPO).unwrap().len(), 41);
     for (place, id) in [(0, "r40"), (1, "r39"), (40, "r0")] {
@@ -172,4 +172,83 @@ fn many_of_the_original_are_taken_in_at_once_as_they_are_one_by_one() {
         assert_eq!(seen, [("hl-2", Some("tests/path.rs fails")), ("hl-1", redacted)]);
     }
     assert_eq!(ledger.verify().unwrap().problems, []);
+}
+
+#[test]
+fn what_the_originals_runs_did_stands_among_our_own() {
+    let home = Home::new();
+    let mut ledger = home.open();
+    let issue = |id: &str| ImportedIssueRun {
+        issue: "hl-1".parse().unwrap(),
+        agent: Some(AgentName::from("claude")),
+        agent_session_id: Some(id.to_owned()),
+        status: IssueRunStatus::Failed,
+        reason: Some(format!("as {id}")),
+        transcript: Some("/t".to_owned()),
+        attempts: 2,
+    };
+    let run = |run: &str, second, id| WorkImported {
+        file: format!("{run}.json"),
+        run: run.to_owned(),
+        started_at: at(second),
+        ended_at: Some(at(second + 1)),
+        issues: vec![issue(id)],
+    };
+    let ours = issue_run(&mut ledger, "hl-1", 20, Some("ours"));
+    for (id, second) in [("first", 10), ("third", 30), ("fourth", 40)] {
+        ledger.append(at(100), scope(), &run(id, second, id)).unwrap();
+    }
+    // Known by its run, whatever another record says of it.
+    ledger.append(at(101), scope(), &run("third", 30, "another")).unwrap();
+    let seen: Vec<String> =
+        ledger.issue_runs(REPO, "hl-1").unwrap().into_iter().map(|each| each.id).collect();
+    assert_eq!(seen, ["fourth/hl-1", "third/hl-1", &ours.to_string(), "first/hl-1"]);
+    let newest = ledger.issue_runs(REPO, "hl-1").unwrap().remove(0);
+    assert_eq!((newest.gates, newest.launches, newest.cost_usd), (2, 1, None));
+    assert_eq!((newest.transcript.as_deref(), newest.ended_at), (Some("/t"), Some(at(41))));
+    assert_eq!(ledger.newest_run_status(REPO, "hl-1").unwrap(), Some(IssueRunStatus::Failed));
+    let lose = |ledger: &mut Ledger, id: &str| {
+        let (issue, agent) = ("hl-1".parse().unwrap(), "claude".into());
+        let lost = AgentSessionLost { issue, agent, agent_session_id: id.to_owned() };
+        ledger.append(at(110), scope(), &lost).unwrap();
+    };
+    for id in ["fourth", "third", "ours", "first"] {
+        assert_eq!(resumable(&ledger, "hl-1").as_deref(), Some(id));
+        lose(&mut ledger, id);
+    }
+    assert_eq!(resumable(&ledger, "hl-1"), None);
+    assert!(ledger.issue_runs_of("third").unwrap()[0].is_lost);
+    assert!(ledger.issue_runs(REPO, "hl-1").unwrap().iter().all(|each| each.is_lost));
+    assert_eq!(ledger.verify().unwrap().problems, []);
+}
+
+#[test]
+fn an_issue_that_the_original_took_up_later_does_not_wait_for_a_person() {
+    let home = Home::new();
+    let mut ledger = home.open();
+    let issue_run = issue_run(&mut ledger, "hl-1", 20, None);
+    let (status, reason) = (IssueRunStatus::NeedsReview, Some("look".to_owned()));
+    ledger
+        .append(at(21), scope(), &IssueRunEnded { issue_run, status, reason, commit: None })
+        .unwrap();
+    for (second, left) in [(10, 1), (30, 0)] {
+        let imported = WorkImported {
+            file: format!("{second}.json"),
+            run: format!("r{second}"),
+            started_at: at(second),
+            ended_at: None,
+            issues: vec![ImportedIssueRun {
+                issue: "hl-1".parse().unwrap(),
+                agent: None,
+                agent_session_id: None,
+                status: IssueRunStatus::Closed,
+                reason: None,
+                transcript: None,
+                attempts: 0,
+            }],
+        };
+        ledger.append(at(40), scope(), &imported).unwrap();
+        assert_eq!(ledger.left_to_review(REPO).unwrap().len(), left, "{second}");
+    }
+    assert_eq!(ledger.newest_run_status(REPO, "hl-1").unwrap(), Some(IssueRunStatus::Closed));
 }

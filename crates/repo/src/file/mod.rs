@@ -9,6 +9,7 @@
 
 mod call;
 mod destination;
+mod directory;
 mod read;
 mod stamp;
 mod within;
@@ -24,6 +25,7 @@ pub use call::{
     remove_dir_all, remove_file, rename, write,
 };
 pub use destination::Destination;
+pub use directory::Directory;
 pub use read::{MOST_BYTES, open, read_at_most, read_bytes, read_given, read_text};
 pub use stamp::{Stamp, is_still_at};
 pub use within::{inside, read_within, write_within};

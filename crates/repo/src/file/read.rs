@@ -47,7 +47,7 @@ fn take(file: impl Read, most: u64, size: u64) -> io::Result<Vec<u8>> {
     if size > most { Err(too_large(size, most)) } else { Ok(bytes) }
 }
 
-fn too_large(size: u64, most: u64) -> io::Error {
+pub(super) fn too_large(size: u64, most: u64) -> io::Error {
     let text = format!("it has {size} bytes or more, and at most {most} are read");
     io::Error::new(io::ErrorKind::FileTooLarge, text)
 }
