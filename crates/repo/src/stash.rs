@@ -4,7 +4,7 @@
 //! put on it is taken off under git's own lock, so that nothing of the person's can be meant; and what
 //! an agent took off it, with a `git stash pop` that was meant for its own, can be put back.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io;
@@ -23,6 +23,8 @@ const KEPT: &str = "refs/heirloom/stash";
 /// What keeps the commits of the person's list while agents work: without it their log alone does, and a `git gc` may
 /// take away what is off it for a moment.
 const HELD: &str = "refs/heirloom/held";
+/// Below which, of what is kept, stands what went missing while nobody looked.
+const MISSING: &str = "missing";
 /// How often somebody else's lock is waited for, a little each time.
 const TRIES: u32 = 100;
 
@@ -61,22 +63,81 @@ pub fn take(path: &Path, before: &str, name: &str) -> Result<Vec<String>, GitErr
     take_off(&common, &|line| theirs.contains(&commit_of_line(line))).map_err(failed)
 }
 
-/// Keeps the commits of these lines of the list, whatever becomes of it.
-pub fn hold(root: &Path, lines: &[&str]) -> Result<(), GitError> {
+/// The same for a worktree whose agent is gone, and nobody knows the list from before: what was stashed there since that
+/// time, in seconds.
+pub fn take_since(path: &Path, since: i64, name: &str) -> Result<Vec<String>, GitError> {
+    let now = list(path);
+    let before = now.lines().filter(|line| time_of(line).is_none_or(|time| time < since));
+    take(path, &before.fold(String::new(), |before, line| before + line + "\n"), name)
+}
+
+/// Keeps the commits of these lines of the list for `holder`, whatever becomes of it.
+pub fn hold(root: &Path, holder: &str, lines: &[&str]) -> Result<(), GitError> {
     let mut updates = String::new();
     for commit in lines.iter().map(|line| commit_of_line(line)) {
-        let _ = writeln!(updates, "update {HELD}/{commit} {commit}");
+        let _ = writeln!(updates, "update {HELD}/{holder}/{commit} {commit}");
     }
     git_with_input(root, &["update-ref", "--stdin"], &updates).map(drop)
 }
 
-/// Lets go of what [`hold`] keeps.
-pub fn release(root: &Path) -> Result<(), GitError> {
-    let held = git(root, None, &["for-each-ref", "--format=delete %(refname)", HELD])?;
-    if held.is_empty() {
+/// Lets go of what [`hold`] keeps for `holder`.
+pub fn release(root: &Path, holder: &str) -> Result<(), GitError> {
+    let below = format!("{HELD}/{holder}/");
+    let held = git(root, None, &["for-each-ref", "--format=delete %(refname)", &below])?;
+    delete(root, &held)
+}
+
+/// Lets go of what is kept for holders that are gone. What of it is not on the list any more may be the last that is left of
+/// it: that is kept under `refs/heirloom/stash/missing`. Returns those commits.
+pub fn release_gone(root: &Path, is_gone: impl Fn(&str) -> bool) -> Result<Vec<String>, GitError> {
+    let Some(git_dir) = discover(root).git_dir else { return Ok(Vec::new()) };
+    if !may_hold(&common_dir(&git_dir)) {
+        return Ok(Vec::new());
+    }
+    let held = git(root, None, &["for-each-ref", "--format=%(refname) %(objectname)", HELD])?;
+    let is_left = |name: &str| {
+        let below = name.strip_prefix(HELD).unwrap_or_default().trim_start_matches('/');
+        // Versions before this one named no holder.
+        is_gone(below.split_once('/').map_or("", |(holder, _)| holder))
+    };
+    let left: Vec<(&str, &str)> = held
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .filter(|(name, _)| is_left(name))
+        .collect();
+    if left.is_empty() {
+        return Ok(Vec::new());
+    }
+    let now = list(root);
+    let kept = git(root, None, &["for-each-ref", "--format=%(objectname)", KEPT])?;
+    let known: HashSet<&str> = now.lines().map(commit_of_line).chain(kept.lines()).collect();
+    let missing: BTreeSet<&str> =
+        left.iter().map(|(_, commit)| *commit).filter(|commit| !known.contains(commit)).collect();
+    let missing: Vec<&str> = missing.into_iter().collect();
+    if !missing.is_empty() {
+        keep(root, MISSING, &missing)?;
+    }
+    let deletes: Vec<String> = left.iter().map(|(name, _)| format!("delete {name}")).collect();
+    delete(root, &deletes.join("\n"))?;
+    Ok(missing.into_iter().map(str::to_owned).collect())
+}
+
+/// Whether anything may be held there, as far as that can be told without git.
+fn may_hold(common: &Path) -> bool {
+    let is_packed = || {
+        file::read(common.join("packed-refs")).is_ok_and(|refs| {
+            let name = HELD.as_bytes();
+            refs.windows(name.len()).any(|part| part == name)
+        })
+    };
+    common.join(HELD).is_dir() || common.join("reftable").is_dir() || is_packed()
+}
+
+fn delete(root: &Path, deletes: &str) -> Result<(), GitError> {
+    if deletes.is_empty() {
         return Ok(());
     }
-    git_with_input(root, &["update-ref", "--stdin"], &format!("{held}\n")).map(drop)
+    git_with_input(root, &["update-ref", "--stdin"], &format!("{deletes}\n")).map(drop)
 }
 
 /// Keeps commits under `refs/heirloom/stash/` and `name`, behind those that are there.
@@ -159,6 +220,12 @@ fn visited(path: &Path) -> Vec<String> {
 /// The commit of a line of the list.
 pub fn commit_of_line(line: &str) -> &str {
     line.split(' ').nth(1).unwrap_or_default()
+}
+
+/// When a line of the list was written, in seconds.
+fn time_of(line: &str) -> Option<i64> {
+    let who = line.split_once('\t').map_or(line, |(who, _)| who);
+    who.rsplit(' ').nth(1)?.parse().ok()
 }
 
 /// The branch that a stash was made on; nothing where its line does not say. No branch has a colon in
@@ -324,9 +391,9 @@ mod tests {
             git(&tree, &["gc", "-q", "--prune=now"]);
             put_back(&tree, &before, &missing(&tree, &before)).unwrap()
         };
-        hold(&root, &before.lines().collect::<Vec<_>>()).unwrap();
+        hold(&root, "me", &before.lines().collect::<Vec<_>>()).unwrap();
         assert_eq!((gone(), look() == bytes), (2, true));
-        release(&root).unwrap();
+        release(&root, "me").unwrap();
         assert_eq!(git(&root, &["for-each-ref", HELD]), "");
         git(&root, &["fsck"]);
         // Its own stashes are not missed, and what came meanwhile stays on top.
@@ -348,5 +415,69 @@ mod tests {
         git(&tree, &["gc", "-q", "--prune=now"]);
         assert_eq!(put_back(&tree, &before, &missing(&tree, &before)).unwrap(), 0);
         assert_eq!(list(&root), "", "no stash is better than one that cannot be read");
+    }
+
+    #[test]
+    fn what_was_held_for_those_who_are_gone_is_let_go_but_nothing_that_is_nowhere_else() {
+        let dir = TempDir::new().unwrap();
+        let root = dir.path();
+        let git = |arguments: &[&str]| git(root, None, arguments).unwrap();
+        git(&["init", "-q", "-b", "main"]);
+        fs::write(root.join("a.txt"), "one\n").unwrap();
+        git(&["add", "."]);
+        git(&["commit", "-q", "-m", "first"]);
+        for text in ["mine 1\n", "mine 2\n"] {
+            fs::write(root.join("a.txt"), text).unwrap();
+            git(&["stash", "push", "-q"]);
+        }
+        assert_eq!(release_gone(root, |_| true).unwrap(), [""; 0], "nothing is held");
+        let before = list(root);
+        let lines: Vec<&str> = before.lines().collect();
+        for holder in ["alive", "dead"] {
+            hold(root, holder, &lines).unwrap();
+        }
+        // As versions before this one did it.
+        let commit = commit_of_line(lines[0]);
+        git(&["update-ref", &format!("{HELD}/{commit}"), commit]);
+        git(&["stash", "drop", "-q"]);
+        git(&["pack-refs", "--all"]);
+        let gone = commit_of_line(lines[1]);
+        assert_eq!(release_gone(root, |holder| holder != "alive").unwrap(), [gone]);
+        let held = git(&["for-each-ref", "--format=%(refname)", HELD]);
+        assert_eq!(held.lines().count(), 2, "{held}");
+        assert!(held.lines().all(|name| name.starts_with("refs/heirloom/held/alive/")), "{held}");
+        assert_eq!(git(&["rev-parse", "refs/heirloom/stash/missing/1"]), gone);
+        // It is said once.
+        hold(root, "dead", &lines).unwrap();
+        assert_eq!(release_gone(root, |holder| holder != "alive").unwrap(), [""; 0]);
+        release(root, "alive").unwrap();
+        assert_eq!(git(&["for-each-ref", HELD]), "");
+    }
+
+    #[test]
+    fn what_was_stashed_since_a_time_is_taken_without_the_list_from_before() {
+        let dir = TempDir::new().unwrap();
+        let root = dir.path().join("repo");
+        fs::create_dir(&root).unwrap();
+        let git = |at: &Path, arguments: &[&str]| git(at, None, arguments).unwrap();
+        git(&root, &["init", "-q", "-b", "main"]);
+        fs::write(root.join("a.txt"), "one\n").unwrap();
+        git(&root, &["add", "."]);
+        git(&root, &["commit", "-q", "-m", "first"]);
+        let tree = dir.path().join("tree");
+        git(&root, &["worktree", "add", "-q", "-b", "heirloom/issue/x", tree.to_str().unwrap()]);
+        for (at, text) in [(&tree, "old\n"), (&tree, "new\n"), (&root, "mine\n")] {
+            fs::write(at.join("a.txt"), text).unwrap();
+            git(at, &["stash", "push", "-q"]);
+        }
+        let [old, new, mine] = [0, 1, 2].map(|n| list(&root).lines().nth(n).unwrap().to_owned());
+        // The first one is from long ago.
+        let aged = format!("{} <a@b> 1000 +0000\tWIP", old.split_once(" <").unwrap().0);
+        let end = old.split_once("\tWIP").unwrap().1;
+        let log = root.join(".git").join(LOG);
+        fs::write(log, format!("{aged}{end}\n{new}\n{mine}\n")).unwrap();
+        assert_eq!(take_since(&tree, 2000, "x").unwrap(), [commit_of_line(&new)]);
+        let left: Vec<String> = list(&root).lines().map(|l| commit_of_line(l).to_owned()).collect();
+        assert_eq!(left, [commit_of_line(&old), commit_of_line(&mine)]);
     }
 }

@@ -24,7 +24,8 @@ pub(super) struct Args {
 pub(super) fn run(app: &App, args: &Args) -> Done {
     let mut ledger = app.here.ledger()?;
     let how = Clean { dry_run: args.dry_run, force: args.force };
-    let found = work::clean(&app.here, &mut ledger, &app.settings()?.settings, how)?;
+    let warn = |text: &str| app.ui.warn(text);
+    let found = work::clean(&app.here, &mut ledger, &app.settings()?.settings, how, &warn)?;
     let leftovers = found.iter().map(WorkLeftover::from).collect();
     let answer = WorkCleaned { dry_run: args.dry_run, leftovers };
     app.ui.answer(&answer, || text(&found, args));

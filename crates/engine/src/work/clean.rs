@@ -81,17 +81,20 @@ pub struct Clean {
 }
 
 /// Takes away what runs that ended left behind. What holds work that is nowhere else is kept, unless
-/// that is wanted.
+/// that is wanted. What the person should know is told to `warn`.
 pub fn clean(
     here: &Here,
     ledger: &mut Ledger,
     settings: &Settings,
     how: Clean,
+    warn: &dyn Fn(&str),
 ) -> Result<Vec<Leftover>, WorkError> {
     let root = here.place.root.as_path();
     let directory = directory(&Trees::new(here, &Options::of(settings))?);
     if !how.dry_run {
-        crashed::close_all(here, ledger)?;
+        for news in crashed::close_all(here, ledger)? {
+            warn(&news);
+        }
     }
     let claims = Claims::read(here, ledger)?;
     let runs = ledger.open_work_runs(&here.place.repo)?;

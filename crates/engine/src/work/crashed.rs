@@ -1,12 +1,15 @@
 //! What a run that was killed left behind: agents and commands that still run, issues it had.
 
+use std::path::Path;
+
 use heirloom_agents::process::orphan;
 use heirloom_core::event::{IssueRunEnded, IssueRunTranscribed, WorkEnded};
 use heirloom_core::work::{IssueRunStatus, WorkStatus};
 use heirloom_ledger::{IssueRun, Ledger, Scope, WorkRun};
+use heirloom_repo::stash;
 
 use super::error::WorkError;
-use super::{picks, prior};
+use super::{picks, prior, trees};
 use crate::here::Here;
 use crate::turn;
 
@@ -15,18 +18,21 @@ const CARRIED: &str = "HEIRLOOM_WORK";
 
 const REASON: &str = "the run was killed, or the machine went down";
 
-/// Ends what dead runs left behind. Returns how many runs that were.
-pub(super) fn close_all(here: &Here, ledger: &mut Ledger) -> Result<usize, WorkError> {
+/// Ends what dead runs left behind. Returns what the person should know of it.
+pub(super) fn close_all(here: &Here, ledger: &mut Ledger) -> Result<Vec<String>, WorkError> {
     let open = ledger.open_work_runs(&here.place.repo)?;
     let dead: Vec<WorkRun> = open.into_iter().filter(|run| !is_alive(run)).collect();
     for run in &dead {
         orphan::kill_carrying(CARRIED, &run.id);
     }
     turn::close_crashed(here, ledger)?;
+    let mut news = Vec::new();
     for run in &dead {
-        close(here, ledger, run)?;
+        news.extend(close(here, ledger, run)?);
     }
-    Ok(dead.len())
+    // Behind that: what an agent stashed is no more on the person's list then.
+    news.extend(trees::release_gone(&here.place.root));
+    Ok(news)
 }
 
 /// Whether somebody drives a run.
@@ -55,8 +61,9 @@ pub fn issue_runs(ledger: &Ledger, run: &WorkRun) -> Result<Vec<IssueRun>, heirl
     Ok(all)
 }
 
-fn close(here: &Here, ledger: &mut Ledger, run: &WorkRun) -> Result<(), WorkError> {
+fn close(here: &Here, ledger: &mut Ledger, run: &WorkRun) -> Result<Vec<String>, WorkError> {
     let issue_runs = ledger.issue_runs_of(&run.id)?;
+    let stashed = issue_runs.iter().filter_map(take_stashes).collect();
     let open = issue_runs.iter().filter(|each| each.status == IssueRunStatus::Running);
     let scope = Scope { session: None, repo: Some(&here.place.repo) };
     ledger.write::<_, WorkError>(here.clock.now(), |writer| {
@@ -78,7 +85,25 @@ fn close(here: &Here, ledger: &mut Ledger, run: &WorkRun) -> Result<(), WorkErro
             writer.append(scope, &WorkEnded { run, status, reason })?;
         }
         Ok(())
-    })
+    })?;
+    Ok(stashed)
+}
+
+/// Takes what the agent stashed off the person's list, as it would have been had nobody killed the run.
+fn take_stashes(of: &IssueRun) -> Option<String> {
+    let path = Path::new(of.worktree.as_deref().filter(|_| of.branch.is_some())?);
+    if of.status != IssueRunStatus::Running || !path.is_dir() {
+        return None;
+    }
+    let issue = &of.issue;
+    match stash::take_since(path, of.started_at.as_second(), issue) {
+        Ok(taken) if taken.is_empty() => None,
+        Ok(taken) => Some(format!(
+            "the agent on {issue} stashed something before its run was killed; it is kept as {}",
+            taken.join(" ")
+        )),
+        Err(error) => Some(format!("what the agent on {issue} stashed is in your list: {error}")),
+    }
 }
 
 /// Where the agent keeps the conversation that was cut off, where nobody noted it yet.

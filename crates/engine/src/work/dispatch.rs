@@ -60,7 +60,9 @@ pub fn work(
     let mut ledger = here.ledger()?;
     let run = WorkRunId::new(Uuid::new_v4());
     let context = RunContext::new(with, options, run, trees);
-    crashed::close_all(here, &mut ledger)?;
+    for news in crashed::close_all(here, &mut ledger)? {
+        context.warn(None, news);
+    }
     if options.wanted.resume {
         let tell = |done, total| context.tell(WorkEvent::Importing { done, total });
         for bad in work_runs::import(here, &mut ledger, &tell)? {

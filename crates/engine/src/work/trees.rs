@@ -5,8 +5,10 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use heirloom_agents::process::orphan::Identity;
 use heirloom_core::issue::IssueId;
 use heirloom_core::settings::MergePolicy;
 use heirloom_repo::branch::{self, Joined, Merged};
@@ -34,6 +36,8 @@ pub(super) struct Trees {
     dirty: bool,
     /// The hooks that our commits do not run.
     hooks: Vec<String>,
+    /// Under which name stashes are held: of this run, by which it can be told later whether it still goes on.
+    holder: String,
     seen: Mutex<Seen>,
 }
 
@@ -44,6 +48,13 @@ struct Seen {
     tip: Option<String>,
     /// The person's stashes that are held.
     stashes: HashSet<String>,
+}
+
+impl Drop for Trees {
+    /// A run that ends for a reason of its own lets go as well.
+    fn drop(&mut self) {
+        self.release_stashes();
+    }
 }
 
 /// Why work cannot be brought together yet; the agent has to put it right.
@@ -97,6 +108,7 @@ impl Trees {
                 head,
                 dirty,
                 hooks,
+                holder: holder(),
                 seen: Mutex::default(),
             });
         }
@@ -121,7 +133,16 @@ impl Trees {
             None => "HEAD".to_owned(),
         };
         let hooks = own_tree::commit_hooks(&root);
-        Ok(Self { root, own, together, head, dirty: false, hooks, seen: Mutex::default() })
+        Ok(Self {
+            root,
+            own,
+            together,
+            head,
+            dirty: false,
+            hooks,
+            holder: holder(),
+            seen: Mutex::default(),
+        })
     }
 
     /// Lets the branch that holds finished work hold what the person did since, too. Returns what
@@ -253,15 +274,18 @@ impl Trees {
         let stashes = &mut seen.stashes;
         let is_new = |line: &&str| !stashes.contains(stash::commit_of_line(line));
         let new: Vec<&str> = list.lines().filter(is_new).collect();
-        if self.own.is_some() && !new.is_empty() && stash::hold(&self.root, &new).is_ok() {
+        if self.own.is_some()
+            && !new.is_empty()
+            && stash::hold(&self.root, &self.holder, &new).is_ok()
+        {
             stashes.extend(new.iter().map(|line| stash::commit_of_line(line).to_owned()));
         }
     }
 
     pub(super) fn release_stashes(&self) {
-        if !self.seen().stashes.is_empty() {
-            // What stays held is only kept longer than it has to be.
-            let _ = stash::release(&self.root);
+        if !std::mem::take(&mut self.seen().stashes).is_empty() {
+            // What stays held is only kept longer than it has to be: the next run lets go of it.
+            let _ = stash::release(&self.root, &self.holder);
         }
     }
 
@@ -344,4 +368,31 @@ impl Trees {
             _ => tip,
         }
     }
+}
+/// A name for one run of this process.
+fn holder() -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let Identity { pid, began } = Identity::of(std::process::id());
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    began.map_or_else(|| format!("{pid}--{number}"), |began| format!("{pid}-{began}-{number}"))
+}
+
+/// Whether the process is gone that gave itself that name.
+fn is_gone(holder: &str) -> bool {
+    let mut parts = holder.split('-');
+    let pid = parts.next().and_then(|pid| pid.parse().ok());
+    let began = parts.next().and_then(|began| began.parse().ok());
+    pid.is_none_or(|pid| Identity { pid, began }.is_gone())
+}
+
+/// Lets go of the stashes that runs held which were killed. Returns what the person should know.
+pub(super) fn release_gone(root: &Path) -> Option<String> {
+    let missing = stash::release_gone(root, is_gone).ok().filter(|missing| !missing.is_empty())?;
+    let count = missing.len();
+    let are = if count == 1 { "is" } else { "are" };
+    Some(format!(
+        "{count} of your stashes {are} gone since a run was killed; if that was not you, to restore: \
+         `git stash store {}`",
+        missing.join("`, `git stash store ")
+    ))
 }

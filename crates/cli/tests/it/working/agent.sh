@@ -93,6 +93,8 @@ case "$step" in
   reaches) echo reached >> "$HEIRLOOM_MAIN/mine.txt" ;;
   stash) echo stashed > stashed.txt; git stash push -qu; end; exit 0 ;;
   pops) git stash pop -q ;;
+  stash-hang) echo stashed > stashed.txt; git stash push -qu; exec sleep 600 ;;
+  clear-hang) git stash clear; exec sleep 600 ;;
   clears) git stash clear ;;
   moves) git branch -qf feature HEAD~1; git tag -d v1 > /dev/null; git branch new-one; git config user.email agent@localhost ;;
   underfoot) git update-ref refs/heads/main HEAD~1 ;;

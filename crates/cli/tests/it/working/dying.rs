@@ -22,6 +22,40 @@ fn after_a_kill_nothing_is_lost_or_claimed_twice_and_no_agent_is_left() {
 }
 
 #[test]
+fn stashes_are_the_persons_again_after_a_kill() {
+    let yard = Yard::with_settings("work: {gate: ['true'], max_agents: 2}\n");
+    yard.env.write("mine.txt", "one\n");
+    yard.git(&["add", "-A"]);
+    yard.git(&["commit", "-qm", "mine"]);
+    yard.env.write("mine.txt", "mine\n");
+    yard.git(&["stash", "push", "-q"]);
+    let mine = yard.git(&["rev-parse", "stash@{0}"]);
+    let issue = yard.issue("Stashes", &["stash-hang", "ok"]);
+    let mut child = yard.spawn(&["work"]);
+    yard.wait(|yard| (yard.git(&["stash", "list"]).lines().count() == 2).then_some(()));
+    signal(&child, "-KILL");
+    child.wait().unwrap();
+    assert_ne!(yard.git(&["for-each-ref", "refs/heirloom/held"]), "");
+    let ran = yard.run(&["work", "clean"]).success();
+    assert!(ran.stderr.contains("stashed something before its run was killed"), "{ran}");
+    assert_eq!(yard.git(&["stash", "list", "--format=%H"]), mine);
+    assert_eq!(yard.git(&["for-each-ref", "refs/heirloom/held"]), "");
+    let kept = format!("refs/heirloom/stash/{issue}/1^3:stashed.txt");
+    assert_eq!(yard.git(&["show", &kept]), "stashed");
+    // One that the agent took away, and nobody could put back.
+    let clears = yard.issue("Clears", &["clear-hang", "ok"]);
+    let mut child = yard.spawn(&["work", "--issue", &clears]);
+    yard.wait(|yard| yard.git(&["stash", "list"]).is_empty().then_some(()));
+    signal(&child, "-KILL");
+    child.wait().unwrap();
+    let ran = yard.run(&["work"]);
+    assert!(ran.stderr.contains(&format!("`git stash store {mine}`")), "{ran}");
+    yard.git(&["stash", "store", &mine]);
+    assert_eq!(yard.git(&["show", "stash@{0}:mine.txt"]), "mine");
+    assert_eq!(yard.git(&["for-each-ref", "refs/heirloom/held"]), "");
+}
+
+#[test]
 fn a_run_that_is_killed_again_and_again_gets_everything_done_once() {
     let yard = Yard::new();
     let issues: Vec<String> = (0..4).map(|n| yard.issue(&format!("{n}"), &["slow"])).collect();
