@@ -181,8 +181,11 @@ impl fmt::Display for Outcome {
             Self::PromptTooLong { message } => write!(f, "prompt is too long: {message}"),
             Self::UnknownModel { message } => write!(f, "does not know the model: {message}"),
             Self::Refused { message } => write!(f, "refused to start: {message}"),
-            Self::Crashed { exit, message } if message.is_empty() => write!(f, "died ({exit})"),
-            Self::Crashed { exit, message } => write!(f, "died ({exit}): {message}"),
+            Self::Crashed { exit, message } => {
+                let how = if *exit == Exit::Code(0) { "ended without a result" } else { "died" };
+                write!(f, "{how} ({exit})")?;
+                if message.is_empty() { Ok(()) } else { write!(f, ": {message}") }
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! How a run through the issues looks: a table of agents on a terminal, plain lines in a pipe, JSON
 //! for scripts.
 
+use heirloom_core::cost::Cost;
 use heirloom_core::words::in_words;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -228,7 +229,7 @@ impl Screen {
                 )
             }
             Event::Work(WorkEvent::Ended(ended)) => {
-                let WorkEnded { run, status, reason, tally, cost_usd, gate, branch, .. } = ended;
+                let WorkEnded { run, status, reason, tally, gate, branch, .. } = ended;
                 if run.is_none() {
                     return "nothing to do\n".to_owned();
                 }
@@ -242,7 +243,7 @@ impl Screen {
                 let mut lines = format!(
                     "{style}{status}{style:#}{reason} · {} · {}\n",
                     tally.words(),
-                    priced(*cost_usd)
+                    priced(Cost::new(ended.cost_usd, ended.cost_partial))
                 );
                 if gate.is_empty() && !self.approved {
                     lines.push_str("no gate is set: only the agents' own reports were checked\n");

@@ -181,6 +181,7 @@ mod tests {
             reason: None,
             tally: Tally { closed: 2, ..Tally::default() },
             cost_usd: Some(1.0),
+            cost_partial: false,
             gate: Vec::new(),
             branch: None,
             limited: true,

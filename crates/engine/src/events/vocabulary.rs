@@ -359,8 +359,11 @@ macro_rules! declare_events {
             /// What became of its issues.
             #[serde(flatten)]
             pub tally: Tally,
-            /// What it cost; null where an agent does not say.
+            /// What it cost, as far as agents say; null where none does.
             pub cost_usd: Option<f64>,
+            /// Whether it cost more than that, because an agent did not say.
+            #[serde(default)]
+            pub cost_partial: bool,
             /// The commands that decided whether an issue was done; none if no gate is set.
             #[serde(default)]
             pub gate: Vec<String>,

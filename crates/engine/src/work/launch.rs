@@ -146,7 +146,9 @@ fn put_stashes_back(on: &mut OnIssue<'_, '_>, before: &Stashes) {
     match trees.put_stashes_back(&before.list, &lost) {
         Ok(restored) => {
             on.warn(match count - restored {
-                0 => format!("an agent removed {count} of your stashes; restored"),
+                0 => format!(
+                    "an agent removed {count} of your stashes; restored, but what was in them may be in its work"
+                ),
                 gone => format!(
                     "an agent removed {count} of your stashes; {gone} cannot be restored: git has collected what was in them"
                 ),

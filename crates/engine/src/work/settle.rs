@@ -1,6 +1,7 @@
 //! What becomes of an issue, and of the run: told to the tracker, recorded, and told to whoever
 //! looks on.
 
+use heirloom_core::cost::Cost;
 use heirloom_core::event::{self, IssueRunEnded};
 use heirloom_core::id::IssueRunId;
 use heirloom_core::issue::{Change, IssueId};
@@ -134,14 +135,14 @@ impl Dispatcher<'_, '_> {
         let recorded = event::WorkEnded { run: self.context.run, status, reason: reason.clone() };
         self.ledger.append(self.context.here.clock.now(), self.context.scope(), &recorded)?;
         let costs = self.ledger.issue_runs_of(&self.context.run.to_string())?;
-        let cost_usd =
-            costs.iter().map(|each| each.cost_usd).try_fold(0.0, |sum, cost| Some(sum + cost?));
+        let cost: Cost = costs.iter().map(|each| Cost::from(each.cost_usd)).sum();
         let ended = WorkEnded {
             run: Some(self.context.run),
             status,
             reason: reason.as_deref().map(clean),
             tally: self.tally,
-            cost_usd,
+            cost_usd: cost.told(),
+            cost_partial: cost.is_partial(),
             gate: self.context.options.gate.clone(),
             branch: self.context.trees.together().filter(|_| self.has_work).map(str::to_owned),
             limited: status == WorkStatus::Completed && self.context.limit().is_some(),
@@ -158,6 +159,7 @@ impl Dispatcher<'_, '_> {
             reason: Some("nothing to do".to_owned()),
             tally: self.tally,
             cost_usd: Some(0.0),
+            cost_partial: false,
             gate: self.context.options.gate.clone(),
             branch: None,
             limited: false,

@@ -215,7 +215,7 @@ fn an_agent_that_may_finish_its_turn_is_not_stopped_and_no_other_issue_is_begun(
 }
 
 #[test]
-fn a_cost_that_no_agent_tells_makes_the_run_cost_unknown() {
+fn a_cost_that_no_agent_tells_makes_the_run_cost_at_least_the_rest() {
     let mut scene = scene(2);
     let untold = json!({"type": "result", "subtype": "success", "is_error": false,
         "result": "done", "session_id": "x", "num_turns": 1,
@@ -229,7 +229,8 @@ fn a_cost_that_no_agent_tells_makes_the_run_cost_unknown() {
             _ => None,
         })
         .collect();
-    assert_eq!((costs, ended.cost_usd), (vec![Some(0.5), None], None));
+    assert_eq!(costs, [Some(0.5), None]);
+    assert_eq!((ended.cost_usd, ended.cost_partial), (Some(0.5), true));
 }
 
 #[test]

@@ -387,7 +387,9 @@ fn what_an_agent_takes_off_the_persons_stashes_is_put_back() {
     let ran = yard.run(&["work"]);
     assert_eq!(before, look(), "{ran}");
     for (issue, count) in issues {
-        let told = format!("{issue}: an agent removed {count} of your stashes; restored");
+        let told = format!(
+            "{issue}: an agent removed {count} of your stashes; restored, but what was in them may be in its work"
+        );
         assert!(ran.stderr.contains(&told), "{ran}");
     }
 }
