@@ -9,7 +9,7 @@ use crate::hook::ToolUse;
 
 /// The names that agents give to tools everyone has.
 const SAME: &[(&str, &[&str])] = &[
-    ("Bash", &["run_shell_command", "bash", "shell", "exec_command"]),
+    ("Bash", &["run_shell_command", "bash", "shell", "shell_command", "exec_command"]),
     ("Write", &["write_file", "write"]),
     ("Edit", &["replace", "edit", "apply_patch", "patch", "multiedit"]),
     ("Read", &["read_file", "read"]),

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::read::Usage;
-use super::transcripts::{exit_code, goes_on, is_the_persons, parts};
+use super::transcripts::{goes_on, is_the_persons, parts, printed};
 use crate::event::Span;
 use crate::transcript::does::tool_use;
 use crate::transcript::entry::{By, Entries, Entry, What, Whereabouts};
@@ -215,12 +215,7 @@ fn changed(item: &Value) -> Option<What> {
 }
 
 fn output(id: String, item: &Value) -> What {
-    let text = match item.get("output") {
-        Some(Value::String(text)) => text.clone(),
-        Some(list @ Value::Array(_)) => parts(Some(list)),
-        other => other.map(Value::to_string).unwrap_or_default(),
-    };
-    let exit: Option<i32> = exit_code(&text).and_then(|code| code.parse().ok());
+    let (text, exit) = printed(item);
     let (is_error, goes_on) = (exit.is_some_and(|code| code != 0), goes_on(&text));
     What::ToolResult { id, text, is_error, exit, goes_on }
 }
@@ -325,6 +320,38 @@ mod tests {
             panic!("{told:#?}")
         };
         assert_eq!((paths[0].as_str(), todos.len()), ("/w/a.rs", 1));
+    }
+
+    #[test]
+    fn commands_of_other_versions_and_how_they_exited() {
+        let call = |name: &str, input: Value| {
+            json!({"type": "response_item", "payload": {"type": "function_call", "name": name,
+                   "arguments": input.to_string(), "call_id": "c"}})
+        };
+        let came = |output: &str| {
+            json!({"type": "response_item", "payload": {"type": "function_call_output",
+                   "call_id": "c", "output": output}})
+        };
+        let older = json!({"output": "no", "metadata": {"exit_code": 2, "duration_seconds": 0.1}});
+        for (call, came) in [
+            (
+                call("shell_command", json!({"command": "make", "workdir": "/w"})),
+                came("Exit code: 2\nWall time: 1 seconds\nOutput:\nno"),
+            ),
+            (call("shell", json!({"command": ["bash", "-lc", "make"]})), came(&older.to_string())),
+        ] {
+            let told = read(&[&call.to_string(), &came.to_string()]);
+            let [
+                What::ToolUse { does: Does::Run { command }, .. },
+                What::ToolResult { exit: Some(2), is_error: true, text, .. },
+            ] = &told[..]
+            else {
+                panic!("{told:#?}")
+            };
+            assert!(command == "make" && text.ends_with("no"), "{told:#?}");
+        }
+        let kept = came(&json!({"output": 1}).to_string());
+        assert!(matches!(&read(&[&kept.to_string()])[..], [What::ToolResult { exit: None, .. }]));
     }
 
     #[test]

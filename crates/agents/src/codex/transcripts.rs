@@ -162,8 +162,9 @@ fn arguments(item: &Value) -> Value {
 /// Under the names that Codex uses in its hooks and, mostly, in its stream.
 fn call(item: &Value, input: Value) -> Event {
     let id = owned(item, "call_id");
-    match (text(item, "name").unwrap_or_default(), text(&input, "cmd")) {
-        ("exec_command", Some(command)) => {
+    let command = text(&input, "cmd").or_else(|| text(&input, "command"));
+    match (text(item, "name").unwrap_or_default(), command) {
+        ("exec_command" | "shell_command", Some(command)) => {
             Event::ToolCall { id, name: "Bash".to_owned(), input: json!({"command": command}) }
         }
         (name, _) => Event::ToolCall { id, name: name.to_owned(), input },
@@ -171,18 +172,35 @@ fn call(item: &Value, input: Value) -> Event {
 }
 
 fn output(item: &Value) -> Event {
+    let (text, exit) = printed(item);
+    let is_error = exit.is_some_and(|code| code != 0);
+    Event::ToolResult { id: owned(item, "call_id"), is_error, text }
+}
+
+/// What a tool printed, and how its command exited. Older versions wrote both down as JSON.
+pub(super) fn printed(item: &Value) -> (String, Option<i32>) {
     let text = match item.get("output") {
         Some(Value::String(text)) => text.clone(),
         Some(parts @ Value::Array(_)) => self::parts(Some(parts)),
         other => other.map(Value::to_string).unwrap_or_default(),
     };
-    let is_error = exit_code(&text).is_some_and(|code| code != "0");
-    Event::ToolResult { id: owned(item, "call_id"), is_error, text }
+    if text.starts_with('{')
+        && let Ok(both) = serde_json::from_str::<Value>(&text)
+        && let Some(code) = both.pointer("/metadata/exit_code").and_then(Value::as_i64)
+        && let Some(printed) = self::text(&both, "output")
+    {
+        return (printed.to_owned(), i32::try_from(code).ok());
+    }
+    let exit = exit_code(&text);
+    (text, exit)
 }
 
 /// The head that Codex puts before a command's output says how it exited.
-pub(super) fn exit_code(text: &str) -> Option<&str> {
-    head(text)?.lines().find_map(|line| line.strip_prefix("Process exited with code "))
+fn exit_code(text: &str) -> Option<i32> {
+    const SAYS: [&str; 2] = ["Process exited with code ", "Exit code: "];
+    let mut lines = head(text)?.lines();
+    let code = lines.find_map(|line| SAYS.iter().find_map(|says| line.strip_prefix(says)))?;
+    code.parse().ok()
 }
 
 /// Whether that head says that the command has not ended yet.

@@ -114,6 +114,7 @@ mod tests {
         assert_eq!(of("Bash", json!({"command": "cargo test"})), run);
         assert_eq!(of("shell", json!({"command": ["bash", "-lc", "cargo test"]})), run);
         assert_eq!(of("exec_command", json!({"cmd": "cargo test"})), run);
+        assert_eq!(of("shell_command", json!({"command": "cargo test"})), run);
         assert_eq!(of("run_shell_command", json!({"command": "cargo test"})), run);
         let edit = Does::Edit { paths: vec!["src/a.rs".to_owned()] };
         assert_eq!(of("Edit", json!({"file_path": "src/a.rs"})), edit);

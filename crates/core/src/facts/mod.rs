@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::agent::AgentName;
 use crate::id::SessionId;
 pub use test_run::TestRun;
-pub use title::title;
+pub use title::{asks_where_it_stands, title};
 
 /// What is known of one session.
 #[derive(Debug, Clone, PartialEq)]

@@ -38,8 +38,9 @@ const BEFORE: [&str; 9] = [
 ];
 
 /// The same, in words that people give up all sorts of things in: it is a choice only where another one is made.
-const GIVES_UP: [&str; 13] = [
+const GIVES_UP: [&str; 14] = [
     "scrap ",
+    "scratch ",
     "ditch ",
     "drop ",
     "nix ",
@@ -107,7 +108,9 @@ pub(super) fn given_up(prompt: &str) -> Vec<String> {
     let (otherwise, chooses) = (has(&OTHERWISE), has(&CHOOSES));
     let first = |rest: &str| words(rest).find(|word| !PASSED.contains(word)).map(str::to_owned);
     let names = |word: &String| {
-        word.len() >= SHORTEST
+        // Numbers are short, and mean one thing: a port, a status, a version.
+        let is_number = word.len() >= 3 && word.bytes().all(|byte| byte.is_ascii_digit());
+        (word.len() >= SHORTEST || is_number)
             && !NAMELESS.contains(&word.as_str())
             && !COMMON.contains(&word.as_str())
     };
@@ -151,8 +154,10 @@ pub(super) fn without(prompt: &str, given_up: &[String]) -> String {
     }
     let stands = |sentence: &&str| {
         let sentence = sentence.to_lowercase();
-        let speaks_for = words(&sentence).any(|word| given_up.iter().any(|gone| gone == word));
-        !speaks_for || BEFORE.iter().any(|sign| sentence.contains(sign))
+        // What stands behind such a word was given up then already.
+        let ends = BEFORE.iter().filter_map(|sign| sentence.find(sign)).min();
+        let chosen = &sentence[..ends.unwrap_or(sentence.len())];
+        !words(chosen).any(|word| given_up.iter().any(|gone| gone == word))
     };
     sentences::split(prompt).into_iter().filter(stands).collect::<String>().trim().to_owned()
 }
@@ -175,6 +180,7 @@ mod tests {
             ("forget about graphql, we'll do plain rest", "graphql"),
             ("hold on, use tokio, not rayon", "rayon"),
             ("nope. switch from yarn to pnpm", "yarn"),
+            ("scratch the 302 idea, their proxy eats it. use 307", "302"),
         ] {
             assert_eq!(given_up(since), [gone], "{since}");
         }
@@ -182,6 +188,7 @@ mod tests {
         assert!(is_taken_back("Cache the rates in Redis", &taken));
         assert!(!is_taken_back("Cache the rates in Redis. Expire them hourly", &taken));
         assert!(!is_taken_back("SQLite instead of Redis", &taken));
+        assert!(is_taken_back("Redis rather than SQLite", &taken));
         for nothing in [
             "drop the tests for now, let's ship it",
             "scrap that, let's go",

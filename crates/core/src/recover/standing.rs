@@ -13,6 +13,7 @@ use super::{TRIED, replaced, sentences};
 use crate::facts::signs::commits_changes;
 use crate::facts::{
     CommandFacts, CommitFacts, FileFacts, TestFacts, TestRun, TodoFacts, TurnFacts,
+    asks_where_it_stands,
 };
 use crate::recall::remedy::signature;
 use crate::rules;
@@ -68,8 +69,7 @@ pub struct GivenUp {
 impl Standing {
     /// What of a text still stands that was written `then`: what was given up before may have been taken up again.
     pub fn still(&self, text: &str, then: Option<Timestamp>) -> String {
-        let is_since =
-            |gone: &&GivenUp| gone.at.is_none_or(|at| then.is_none_or(|then| at >= then));
+        let is_since = |gone: &&GivenUp| gone.at.is_none_or(|at| then.is_none_or(|then| at > then));
         let gone = self.given_up.iter().filter(is_since).map(|gone| gone.what.clone());
         replaced::without(text, &gone.collect::<Vec<_>>())
     }
@@ -131,8 +131,6 @@ pub fn standing(sessions: &[Told], now: Timestamp) -> Standing {
     let is_begun = sessions.iter().any(|told| told.near);
     let with_todos =
         sessions.iter().find(|told| (told.near || !is_begun) && !told.todos.is_empty());
-    let todos = with_todos.into_iter().flat_map(|told| &told.todos).filter(|todo| todo.is_open());
-    let todos = todos.map(|todo| quote(&todo.text)).collect();
     let mut said_before = Vec::new();
     for (index, told) in sessions.iter().enumerate() {
         if Some(index) == last {
@@ -142,7 +140,17 @@ pub fn standing(sessions: &[Told], now: Timestamp) -> Standing {
             said_before.extend(still_said(told, &mut gone, most).into_iter().filter(asks));
         }
     }
+    let todos = with_todos.map(|told| still_to_do(told, &gone)).unwrap_or_default();
     Standing { lines, todos, earlier: earlier(said_before, &said_last), given_up: gone, said }
+}
+
+/// What a session left to do, in its order, without what a person gave up after it.
+fn still_to_do(told: &Told, gone: &[GivenUp]) -> Vec<String> {
+    let last = told.turns.iter().filter_map(|turn| turn.at).max();
+    let is_since = |gone: &&GivenUp| gone.is_decided && last.is_some() && gone.at > last;
+    let since: Vec<String> = gone.iter().filter(is_since).map(|gone| gone.what.clone()).collect();
+    let stands = |todo: &&TodoFacts| todo.is_open() && !replaced::is_taken_back(&todo.text, &since);
+    told.todos.iter().filter(stands).map(|todo| quote(&todo.text)).collect()
 }
 
 /// Something that a person asked for, without what was taken back since.
@@ -232,9 +240,9 @@ fn asked(last: &[Asked<'_>]) -> Vec<String> {
     last.iter().enumerate().map(line).collect()
 }
 
-/// "yes", "go on" and "continue" say nothing to who was not there.
+/// "yes", "go on", "continue" and "where were we" say nothing to who was not there.
 fn says_something(text: &str) -> bool {
-    plain(text).split_whitespace().count() >= 3
+    plain(text).split_whitespace().count() >= 3 && !asks_where_it_stands(text)
 }
 
 /// What failed last and has not succeeded since, in any later session either.

@@ -72,6 +72,23 @@ fn what_was_asked_done_and_left_open_is_told() {
 }
 
 #[test]
+fn what_a_person_gave_up_after_a_session_is_nothing_that_it_left_to_do() {
+    let todo = |text: &str| TodoFacts { text: text.into(), state: "open".into() };
+    let todos = vec![todo("answer 302 for moved pages"), todo("document the redirects")];
+    let before = Told { turns: vec![turn(7, "redirect the old links")], todos, ..session() };
+    let scratches = "scratch the 302 idea, their proxy eats it. use 307";
+    let since = Told { turns: vec![turn(8, "where were we"), turn(9, scratches)], ..session() };
+    let standing = standing(&[since, before.clone()], at(10));
+    assert_eq!(standing.todos, ["document the redirects"]);
+    assert_eq!(standing.lines, [format!("Asked last: \"{scratches}\"")]);
+    assert_eq!(standing.still(scratches, Some(at(9))), scratches, "it gave up nothing of itself");
+    assert_eq!(standing.still("answer 302 everywhere", Some(at(8))), "");
+    // What the session itself put on its list afterwards stands.
+    let own = Told { turns: vec![turn(7, scratches)], ..before };
+    assert_eq!(super::standing(&[own], at(10)).todos.len(), 2);
+}
+
+#[test]
 fn what_is_to_be_done_on_another_branch_is_a_step_only_where_nobody_was_at_work() {
     let todos = vec![TodoFacts { text: "measure the jar".into(), state: "open".into() }];
     let elsewhere = Told { near: false, todos, ..session() };

@@ -104,6 +104,10 @@ fn splits(rest: &str) -> bool {
     {
         return true;
     }
+    if let Some(kept) = rest.strip_prefix("keep ") {
+        let words: Vec<&str> = kept.split_whitespace().take(FEW * 2).map(bare).collect();
+        return before(&words, AS_IT_IS).is_some();
+    }
     [
         "never ",
         "don't ",
@@ -243,7 +247,32 @@ fn imperative(words: &[&str]) -> Option<Force> {
 const FOR_GOOD: &[&str] =
     &["from now on", "going forward", "in future", "in the future", "from here on"];
 
-/// "Leave X alone", "stay out of X", "X is off limits", and what is asked for "from now on": said without any of
+/// Words by which something is to be left, or kept, the way it is.
+const AS_IT_IS: &[&str] = &[
+    "untouched",
+    "unchanged",
+    "as is",
+    "as it is",
+    "as they are",
+    "the way it is",
+    "the way they are",
+];
+
+/// Words by which something is said to be nobody's to change.
+const OFF_LIMITS: &[&str] = &[
+    "is off limits",
+    "are off limits",
+    "is off-limits",
+    "are off-limits",
+    "stays untouched",
+    "stay untouched",
+    "stays as is",
+    "stay as is",
+    "stays as it is",
+    "stay as they are",
+];
+
+/// "Leave X alone", "keep X as it is", "stay out of X", "X is off limits", and what is asked for "from now on": said without any of
 /// the words that forbid and require.
 fn untouched(words: &[&str]) -> Option<Force> {
     let is_named = |object: &[&str]| object.iter().any(|word| !VAGUE.contains(word));
@@ -282,11 +311,13 @@ fn untouched(words: &[&str]) -> Option<Force> {
         return is_named(object).then_some(Force::Forbids);
     }
     if let Some(rest) = begins(words, "leave") {
-        let object = before(rest, &["alone", "untouched", "as is", "as it is", "as they are"]);
+        let object = before(rest, &["alone"]).or_else(|| before(rest, AS_IT_IS));
         return object.is_some_and(is_named).then_some(Force::Forbids);
     }
-    let limits = ["is off limits", "are off limits", "is off-limits", "are off-limits"];
-    let subject = before(words, &limits)?;
+    if let Some(rest) = begins(words, "keep") {
+        return before(rest, AS_IT_IS).is_some_and(is_named).then_some(Force::Forbids);
+    }
+    let subject = before(words, OFF_LIMITS)?;
     let is_told = subject.iter().any(|word| TELLING.contains(word) || GUESSING.contains(word));
     (is_named(subject) && !is_told).then_some(Force::Forbids)
 }
@@ -302,9 +333,11 @@ fn gerund(word: &str) -> bool {
         || is_doubled && VERBS.contains(&without_double.as_str())
 }
 
+/// So many words may name something.
+const FEW: usize = 8;
+
 /// The few words before the first of these phrases.
 fn before<'a, 'w>(words: &'a [&'w str], phrases: &[&str]) -> Option<&'a [&'w str]> {
-    const FEW: usize = 8;
     let stands = |at: &usize| phrases.iter().any(|phrase| begins(&words[*at..], phrase).is_some());
     (0..words.len().min(FEW + 1)).find(stands).map(|at| &words[..at])
 }

@@ -94,6 +94,14 @@ fn what_is_forbidden_and_required_in_other_words_is_found_too() {
         ("going forward, run the linter before each commit", "", Requires),
         ("From now on, leave the changelog alone", "leave the changelog alone", Forbids),
         ("Stay out of infra/prod!", "", Forbids),
+        ("keep the letterhead untouched, legal signed it off", "", Forbids),
+        (
+            "do the totals, but keep the wire format as is",
+            "but keep the wire format as is",
+            Forbids,
+        ),
+        ("Keep the old endpoints exactly as they are!", "", Forbids),
+        ("the checkout page stays as it is", "", Forbids),
         (
             "Port it. Under no circumstances touch vendor/",
             "Under no circumstances touch vendor/",
@@ -150,6 +158,11 @@ fn what_only_sounds_like_a_rule_is_none() {
         "avoid it",
         "ok next we wire up the retry thing",
         "no, running it twice is fine",
+        "keep going until it is unchanged",
+        "keep it as is",
+        "it stays as it is",
+        "if the cache stays untouched it is faster",
+        "keep the tests short",
     ] {
         assert_eq!(rules(prompt), [], "{prompt}");
     }

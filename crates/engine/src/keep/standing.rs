@@ -1,7 +1,9 @@
 //! How the work stands, from the facts that were taken in from transcripts.
 
+use std::path::Path;
+
 use heirloom_core::event::{RuleDecided, RunPlanned, TaskSet};
-use heirloom_core::facts::{TurnFacts, title};
+use heirloom_core::facts::{TurnFacts, asks_where_it_stands, title};
 use heirloom_core::id::SessionId;
 use heirloom_core::recover::{self, Failure, Standing, Told};
 use heirloom_ledger::facts::Source;
@@ -82,9 +84,11 @@ impl Gatherer<'_> {
         let mut worked: Vec<Session> = worked.collect();
         // The nearest first, and of those the last.
         worked.sort_by_key(|session| (!session.is_own, !session.told.near));
-        let near = worked.iter().find(|session| session.told.near);
+        // One in which somebody only asked where the work stands is about nothing.
+        let near = worked.iter().find(|session| session.told.near && session.title.is_some());
         let title = near.and_then(|session| session.title.clone());
-        let first_said = near.and_then(|session| session.told.turns.first()?.at);
+        let says = |turn: &&TurnFacts| !asks_where_it_stands(&turn.text);
+        let first_said = near.and_then(|session| session.told.turns.iter().find(says)?.at);
         let words = worked.first().filter(|session| session.told.near);
         let words = words.map(|session| words_of(&session.told)).unwrap_or_default();
         let told: Vec<Told> = worked.into_iter().map(|session| session.told).collect();
@@ -108,13 +112,21 @@ impl Gatherer<'_> {
         let branch = self.here.place.head.branch();
         let on_branch = branch.is_some() && own.told.branch.as_deref() == branch;
         let mut told = Told { near: is_own || on_branch, ..told(facts, own)? };
+        told.files.iter_mut().for_each(|file| file.path = self.relative(&file.path));
         let wanting = unread(sources, told.turns.len() as u64);
-        let first = || told.turns.first().and_then(|turn| title(&turn.text));
+        let prompts = told.turns.iter().map(|turn| turn.text.as_str());
+        let first = || prompts.clone().find(|text| !asks_where_it_stands(text)).and_then(title);
         let title = own.told.title.clone().or_else(first);
         if told.turns.iter().any(is_of_a_program) && self.is_driven(own)? {
             told.turns.retain(|turn| !is_of_a_program(turn));
         }
         Ok(Session { id: own.session, is_own, told, title, wanting })
+    }
+
+    /// A path as it is called in this checkout. One of another checkout stays as it is: it is another file.
+    fn relative(&self, path: &str) -> String {
+        let within = Path::new(path).strip_prefix(&self.here.place.root).ok();
+        within.and_then(Path::to_str).unwrap_or(path).to_owned()
     }
 
     /// Whether a loop or the work on an issue drives the session: then heirloom composed its prompts, and no

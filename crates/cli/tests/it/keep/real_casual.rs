@@ -6,7 +6,7 @@ use std::thread;
 use heirloom_testkit::model::Answer;
 use serde_json::json;
 
-use super::real_story::{bash, block, check, done};
+use super::real_story::{bash, block, check, dies_at, done};
 use crate::guard::real_claude::Real;
 
 /// What the block of a request must say, each once.
@@ -81,15 +81,8 @@ fn after_a_day_of_passing_remarks_the_next_request_holds_what_stands_and_nothing
     real.run(&repo, &["--resume", export.session(), "/clear"], []);
 
     // Killed in the middle of something.
-    let answers = [
-        write("src/retry.py", "x = 1\n"),
-        bash(&check("jitter")),
-        bash(
-            "until grep -rqs 'tool_result.*jitter is not parsed' ~/.claude/projects; do sleep 0.1; done; \
-             kill -9 $PPID",
-        ),
-    ];
-    real.killed("give it some jitter so they dont all hammer at once", answers);
+    let dies = dies_at(&repo.join("src/retry.py"), "jitter");
+    real.killed("give it some jitter so they dont all hammer at once", dies);
 
     let next = real.run(&repo, &["where were we"], [done("x")]);
     let block = block(next.request(0));

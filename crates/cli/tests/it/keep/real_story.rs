@@ -1,6 +1,8 @@
 //! The real Claude Code and the real Codex over several sessions, and nobody types heirloom: what the next
 //! session's first request holds.
 
+use std::path::Path;
+
 use heirloom_testkit::model::Answer;
 use serde_json::json;
 
@@ -21,6 +23,17 @@ pub(super) fn check(word: &str) -> String {
     format!(
         "grep -q {word} src/parser.py || {{ echo 'FAILED test_parser.py::test_{word} - AssertionError: {word} is not parsed'; exit 1; }}"
     )
+}
+
+/// Writes a file, runs the test that fails for the word, and is killed.
+pub(super) fn dies_at(file: &Path, word: &str) -> [Answer; 3] {
+    // Not before the agent has written down what failed: it does so a moment later.
+    let dies = format!(
+        "until grep -rqs 'tool_result.*{word} is not parsed' ~/.claude/projects; do sleep 0.1; done; \
+         kill -9 $PPID"
+    );
+    let write = json!({"file_path": file, "content": "x = 1\n"});
+    [Answer::tool("Write", write), bash(&check(word)), bash(&dies)]
 }
 
 #[test]
@@ -105,16 +118,7 @@ fn after_a_crash_the_next_request_holds_what_stands_and_nothing_that_was_replace
     );
     let answers = [note(&instead), note("next-step 'Expire rates after an hour'"), done("Noted.")];
     real.run(&repo, &["Operations will not run Redis, find another way."], answers);
-    let answers = [
-        Answer::tool("Write", json!({"file_path": repo.join("rates.py"), "content": "x = 1\n"})),
-        bash(&check("expiry")),
-        // Not before the agent has written down what failed: it does so a moment later.
-        bash(
-            "until grep -rqs 'tool_result.*expiry is not parsed' ~/.claude/projects; do sleep 0.1; done; \
-             kill -9 $PPID",
-        ),
-    ];
-    real.killed("Make the rates expire.", answers);
+    real.killed("Make the rates expire.", dies_at(&repo.join("rates.py"), "expiry"));
 
     let next = real.run(&repo, &["what is next?"], [done("x")]);
     let block = block(next.request(0));
