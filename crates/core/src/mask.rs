@@ -3,15 +3,17 @@
 //! What was said in one session is quoted by others: as text, in JSON, and in JSON that is a text in JSON. Each of them
 //! is masked by as many bytes as it has, so that whatever is known by its place is where it was, and JSON stays JSON.
 
+mod heads;
 mod sums;
 
 use std::ops::Range;
 
-use aho_corasick::AhoCorasick;
+use serde::{Deserialize, Serialize};
 
+use self::heads::{Heads, begins};
 use crate::recover;
 
-pub use sums::Sums;
+pub use sums::{Secret, Sums};
 
 /// A shorter one says too little to be known by it.
 const SHORTEST: usize = 12;
@@ -24,11 +26,11 @@ const KNOWN: usize = 24;
 pub const TELLING: usize = 32;
 
 /// Words that have to go.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Words {
     forms: Vec<Form>,
-    /// All forms at once, in their order; nothing where there are none.
-    finder: Option<AhoCorasick>,
+    /// How all forms begin, in their order.
+    heads: Heads,
 }
 
 /// Words as they are written somewhere.
@@ -41,7 +43,8 @@ struct Form {
     stands: Stands,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 enum Stands {
     Anywhere,
     /// By itself.
@@ -78,11 +81,8 @@ impl Words {
         }
         forms.sort();
         forms.dedup();
-        let finder = (!forms.is_empty()).then(|| {
-            let patterns = forms.iter().map(|form| &form.bytes);
-            AhoCorasick::new(patterns).expect("what one session said is less than two gigabytes")
-        });
-        Self { forms, finder }
+        let heads = Heads::new(FACTOR, forms.iter().map(|form| begins(FACTOR, &form.bytes)));
+        Self { forms, heads }
     }
 
     /// Whether there are none.
@@ -92,23 +92,19 @@ impl Words {
 
     /// Where they stand.
     pub fn places(&self, bytes: &[u8]) -> Vec<Range<usize>> {
-        let Some(finder) = &self.finder else { return Vec::new() };
-        let is_json = matches!(bytes.trim_ascii_start().first(), Some(b'{' | b'['));
-        let told = recover::told_in(bytes, is_json);
-        let is_meant = |form: &Form, at: &Range<usize>| {
-            (form.in_json || !is_json)
-                && match form.stands {
-                    Stands::Anywhere => true,
-                    Stands::Alone => is_alone(bytes, at),
-                    Stands::Told => {
-                        told.iter().any(|told| told.start <= at.start && at.end <= told.end)
-                    }
-                }
-        };
-        let found = finder.find_overlapping_iter(bytes);
-        let found =
-            found.filter(|found| is_meant(&self.forms[found.pattern().as_usize()], &found.range()));
-        found.map(|found| found.range()).collect()
+        let place = Where::new(bytes);
+        let mut places = Vec::new();
+        self.heads.each(bytes, |start, number| {
+            let form = &self.forms[number];
+            let at = start..start.saturating_add(form.bytes.len());
+            let is_it = (form.in_json || !place.is_json)
+                && bytes.get(at.clone()) == Some(&form.bytes[..])
+                && place.is_meant(form.stands, &at);
+            if is_it {
+                places.push(at);
+            }
+        });
+        places
     }
 
     /// Masks them. Returns whether there were any.
@@ -119,22 +115,58 @@ impl Words {
     }
 }
 
+/// How the beginnings of words are summed up.
+const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// What words are looked for in.
+struct Where<'a> {
+    bytes: &'a [u8],
+    is_json: bool,
+    /// Where heirloom told an agent of earlier sessions.
+    told: Vec<Range<usize>>,
+}
+
+impl<'a> Where<'a> {
+    fn new(bytes: &'a [u8]) -> Self {
+        let is_json = matches!(bytes.trim_ascii_start().first(), Some(b'{' | b'['));
+        Self { bytes, is_json, told: recover::told_in(bytes, is_json) }
+    }
+
+    /// Lines of JSON, the first of which may have begun before.
+    fn in_json(bytes: &'a [u8]) -> Self {
+        Self { bytes, is_json: true, told: recover::told_in(bytes, true) }
+    }
+
+    fn is_meant(&self, stands: Stands, at: &Range<usize>) -> bool {
+        match stands {
+            Stands::Anywhere => true,
+            Stands::Alone => is_alone(self.bytes, at),
+            Stands::Told => {
+                self.told.iter().any(|told| told.start <= at.start && at.end <= told.end)
+            }
+        }
+    }
+}
+
 /// Puts a mask in these places.
-fn fill(bytes: &mut [u8], places: &[Range<usize>]) {
+pub fn fill(bytes: &mut [u8], places: &[Range<usize>]) {
     for place in places {
         bytes[place.clone()].fill(MASK);
     }
 }
 
-/// As it stands in text, in JSON and in JSON within JSON.
-fn written(text: &str, stands: Stands) -> [Form; 3] {
-    let (once, twice) = (in_json(text), in_json(&in_json(text)));
-    let in_json = once == text;
-    [(text.to_owned(), in_json), (once, true), (twice, true)].map(|(text, in_json)| Form {
-        bytes: text.into_bytes(),
-        in_json,
-        stands,
-    })
+/// As it stands in text, in JSON and in JSON within JSON. Gemini CLI writes what hooks tell it without angle brackets.
+fn written(text: &str, stands: Stands) -> Vec<Form> {
+    let escaped = text.replace('<', "&lt;").replace('>', "&gt;");
+    let texts = if escaped == text { vec![escaped] } else { vec![text.to_owned(), escaped] };
+    let mut forms = Vec::new();
+    for text in texts {
+        let (once, twice) = (in_json(&text), in_json(&in_json(&text)));
+        let is_same = once == text;
+        let all = [(text, is_same), (once, true), (twice, true)];
+        forms.extend(all.map(|(text, in_json)| Form { bytes: text.into_bytes(), in_json, stands }));
+    }
+    forms
 }
 
 /// Whether what stands there is all of a string, an item or a clause.
@@ -212,6 +244,29 @@ mod tests {
         let (told, rest) = masked.split_once('\n').unwrap();
         assert!(!told.contains("cargo test") && told.contains("Failed last: `****"), "{told}");
         assert_eq!(rest.trim(), own);
+    }
+
+    #[test]
+    fn what_gemini_was_told_without_angle_brackets_is_known_by_them_all_the_same() {
+        let said = "return a Vec<String> and never a Box<dyn Iterator>";
+        let words = Words::new([said.to_owned()], [said.to_owned()]);
+        let escaped = said.replace('<', "&lt;").replace('>', "&gt;");
+        let mut bytes = json!({ "text": escaped }).to_string().into_bytes();
+        assert!(words.mask(&mut bytes));
+        let masked: Value = serde_json::from_slice(&bytes).unwrap();
+        assert_eq!(masked["text"], "*".repeat(escaped.len()));
+    }
+
+    #[test]
+    fn what_is_long_goes_whole_though_no_line_of_it_is_known_by_itself() {
+        let lines: Vec<String> = (0..40_000).map(|n| n.to_string()).collect();
+        let short = lines.join("\n") + "\n";
+        let words = Words::new([short.clone()], []);
+        let mut bytes = format!("before\n{short}after").into_bytes();
+        assert!(words.mask(&mut bytes));
+        let masked = String::from_utf8(bytes).unwrap();
+        assert_eq!(masked.trim_matches(|of| of != '*').len(), short.trim().len());
+        assert!(masked.starts_with("before\n*") && masked.ends_with("*\nafter"));
     }
 
     #[test]

@@ -224,8 +224,12 @@ pub struct SessionForgotten {
     pub continued: Vec<String>,
     /// Files and records of other sessions in which what they had inherited of it was masked or erased.
     pub quotes: usize,
+    /// Pages of checkouts that its notes were removed from.
+    pub pages: Vec<String>,
     /// Where agents still keep the conversation: that is for them to delete.
     pub native: Vec<String>,
+    /// Whether it had been forgotten before and nothing was left to delete.
+    pub already: bool,
 }
 
 impl Answer for SessionForgotten {}
@@ -243,7 +247,9 @@ impl SessionForgotten {
             copies: gone.copies,
             continued: gone.continued.iter().map(ToString::to_string).collect(),
             quotes: gone.quotes,
+            pages: gone.pages.iter().map(shown).collect(),
             native: gone.native.iter().map(shown).collect(),
+            already: gone.already,
         }
     }
 }

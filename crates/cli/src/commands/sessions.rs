@@ -167,9 +167,15 @@ fn forget(app: &App, args: &Forget) -> Done {
     let gone = capture::forget(&app.here, &mut ledger, &session)?;
     let answer = SessionForgotten::new(session.name.to_string(), &gone);
     app.ui.answer(&answer, || {
+        if gone.already {
+            return format!("{GOOD}✔{GOOD:#} {} was forgotten already", session.name);
+        }
         let records = counted(gone.records as u64, "record");
         format!("{GOOD}✔{GOOD:#} forgot {}; its text was erased from {records}", session.name)
     });
+    for page in &gone.pages {
+        app.ui.say(&format!("its notes were removed from {}", page.display()));
+    }
     if !gone.continued.is_empty() {
         let names: Vec<&str> = gone.continued.iter().map(SessionName::as_str).collect();
         let names = names.join(", ");

@@ -92,6 +92,7 @@ fn what_a_brief_quoted_of_a_session_is_forgotten_with_it_in_every_byte_of_the_ho
     ] {
         assert!(brief.contains(&quoted), "{quoted} in {brief}");
     }
+    assert!(!brief.contains(&env.repo().join("src").display().to_string()), "{brief}");
     next.prompt("go on please, and run the tests");
     attach(&mut next, &brief);
     let input =
@@ -205,8 +206,14 @@ fn a_session_is_forgotten_in_all_checkouts_from_any_of_them() {
         env.command(&["sessions", "forget", "first", "--yes"]).current_dir(&other).output();
     let forgot = forgot.unwrap();
     assert!(forgot.status.success(), "{forgot:?}");
+    let said = String::from_utf8_lossy(&forgot.stderr).into_owned();
+    let removed = format!("its notes were removed from {}", main.join("NOTES.md").display());
+    assert!(said.contains(&removed), "{said}");
     assert_eq!(has_it(), (0, false));
     assert!(!main.join(".heirloom/runs/first").exists());
     assert!(main.join(".heirloom/runs/second").exists());
     assert_eq!(found(&env.home(), CANARY), Vec::<String>::new());
+    let again = env.run(&["sessions", "forget", "first", "--yes"]).success();
+    assert!(again.stdout.contains("first was forgotten already"), "{}", again.stdout);
+    assert_eq!(answer(&env, &["sessions", "forget", "first", "--yes"])["already"], true);
 }

@@ -93,3 +93,41 @@ fn text_goes_when_it_was_kept_long_enough_though_nothing_is_new() {
         assert_eq!(text.exists(), is_there, "at {at}");
     }
 }
+
+/// The built-in agent has no hooks, and each iteration of a loop is a conversation of its own.
+#[test]
+fn a_loop_of_the_built_in_agent_is_known_when_it_ends_and_taken_in_once() {
+    let env = env();
+    let script = env.repo().with_file_name("script.jsonl");
+    fs::write(&script, "{\"say\": \"the quokkas are counted\"}\n").unwrap();
+    let env = env.var("HEIRLOOM_SIM_SCRIPT", script);
+    env.run(&["init", "--yes"]).success();
+    env.run(&["run", "ralph", "counting", "3", "--agent", "sim"]);
+    let kept = || {
+        let archive = env.home().join("archive");
+        let sessions = fs::read_dir(archive).unwrap().flatten();
+        let files = sessions.flat_map(|session| fs::read_dir(session.path()).unwrap().flatten());
+        let mut texts: Vec<_> = files
+            .map(|file| file.path())
+            .filter(|path| path.extension().is_some_and(|end| end == "zst"))
+            .map(|path| (path.clone(), fs::read(path).unwrap()))
+            .collect();
+        texts.sort();
+        texts
+    };
+    let before = kept();
+    assert!(!before.is_empty());
+    let is_found_once_in_each_iteration = || {
+        let found = json(&env, &["search", "quokkas"]);
+        assert_eq!(found["total"], 3, "{found:#}");
+    };
+    is_found_once_in_each_iteration();
+    for _twice in 0..2 {
+        json(&env, &["sync"]);
+        let paths = |all: &[(PathBuf, Vec<u8>)]| all.iter().map(|(path, _)| path.clone()).collect();
+        let (now, then): (Vec<_>, Vec<_>) = (paths(&kept()), paths(&before));
+        assert_eq!(now, then);
+        assert!(kept() == before, "what is the same is not written again");
+    }
+    is_found_once_in_each_iteration();
+}

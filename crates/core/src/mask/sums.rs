@@ -1,18 +1,19 @@
 //! Words that were masked, known by their sums.
 //!
-//! An agent's own file still has what was masked in our copy of it. Where that copy is made anew, the words must not come
-//! back; and to write them down for that would be to keep them. So their sums are kept, by which they are found again,
-//! and the few bits of a sum of how they begin, by which most places are passed over.
+//! An agent's own file still has what was masked in our copy of it. Where that copy is made anew, or somebody went on
+//! with a copy of that file, the words must not come back; and to write them down for that would be to keep them. So their
+//! sums are kept, made with a secret of the home: without it nobody can try out what the words were.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{SHORTEST, fill};
+use super::heads::{Heads, begins};
+use super::{Stands, Where, Words, fill};
 
-/// So many are known at most: they stand in a file that is read whole.
-const MOST: usize = 4000;
+/// What sums are made with.
+pub type Secret = [u8; 32];
 
 /// Sums of words that were masked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,104 +21,117 @@ pub struct Sums(BTreeSet<Sum>);
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Sum {
-    /// Of how it begins: too few bits to guess that from.
-    begins: u16,
+    /// Of how it begins.
+    begins: u32,
     length: usize,
     hash: String,
+    stands: Stands,
 }
 
 impl Sums {
+    /// Of all words as they stand in transcripts, which are JSON.
+    pub fn of(words: &Words, secret: &Secret) -> Self {
+        let factor = factor(secret);
+        let in_json = words.forms.iter().filter(|form| form.in_json);
+        let sums = in_json.map(|form| Sum {
+            begins: begins(factor, &form.bytes),
+            length: form.bytes.len(),
+            hash: hash(secret, &form.bytes),
+            stands: form.stands,
+        });
+        Self(sums.collect())
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Knows the words in these places from now on.
-    pub fn add(&mut self, bytes: &[u8], places: &[Range<usize>]) {
-        let words: BTreeSet<&[u8]> = places.iter().map(|place| &bytes[place.clone()]).collect();
-        for word in words.into_iter().filter(|word| word.len() >= SHORTEST) {
-            if self.0.len() < MOST {
-                let begins = Rolling::over(&word[..SHORTEST]).bits();
-                self.0.insert(Sum { begins, length: word.len(), hash: hash(word) });
-            }
-        }
+    /// Knows those of others as well.
+    pub fn add(&mut self, others: Self) {
+        self.0.extend(others.0);
     }
 
-    /// Masks the words that are known. Returns whether there were any.
-    pub fn mask(&self, bytes: &mut [u8]) -> bool {
-        if self.is_empty() || bytes.len() < SHORTEST {
+    /// Masks the words that are known in a transcript, or in a part of one. Returns whether there were any.
+    pub fn mask(&self, secret: &Secret, bytes: &mut [u8]) -> bool {
+        if self.is_empty() {
             return false;
         }
-        let mut places = Vec::new();
-        let mut rolling = Rolling::over(&bytes[..SHORTEST]);
-        for start in 0..=bytes.len() - SHORTEST {
-            if start > 0 {
-                rolling.go_on(bytes[start - 1], bytes[start + SHORTEST - 1]);
+        let all: Vec<&Sum> = self.0.iter().collect();
+        let heads = Heads::new(factor(secret), all.iter().map(|sum| sum.begins));
+        let place = Where::in_json(bytes);
+        let mut places: Vec<Range<usize>> = Vec::new();
+        heads.each(bytes, |start, number| {
+            let known = all[number];
+            let at = start..start.saturating_add(known.length);
+            let is_it = bytes.get(at.clone()).is_some_and(|found| {
+                place.is_meant(known.stands, &at) && hash(secret, found) == known.hash
+            });
+            if is_it {
+                places.push(at);
             }
-            let begins = rolling.bits();
-            let first = Sum { begins, length: 0, hash: String::new() };
-            for known in self.0.range(first..).take_while(|known| known.begins == begins) {
-                let place = start..start + known.length;
-                if bytes.get(place.clone()).is_some_and(|found| hash(found) == known.hash) {
-                    places.push(place);
-                }
-            }
-        }
+        });
         fill(bytes, &places);
         !places.is_empty()
     }
 }
 
-fn hash(bytes: &[u8]) -> String {
-    blake3::hash(bytes).to_hex()[..32].to_owned()
+fn hash(secret: &Secret, bytes: &[u8]) -> String {
+    blake3::keyed_hash(secret, bytes).to_hex()[..32].to_owned()
 }
 
-/// The sum of the last few bytes, brought on by one byte at a time.
-struct Rolling(u64);
-
-const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-
-impl Rolling {
-    fn over(bytes: &[u8]) -> Self {
-        Self(
-            bytes
-                .iter()
-                .fold(0, |sum: u64, byte| sum.wrapping_mul(FACTOR).wrapping_add(u64::from(*byte))),
-        )
-    }
-
-    fn go_on(&mut self, goes: u8, comes: u8) {
-        let exponent = u32::try_from(SHORTEST - 1).unwrap_or(0);
-        let gone = u64::from(goes).wrapping_mul(FACTOR.wrapping_pow(exponent));
-        self.0 = self.0.wrapping_sub(gone).wrapping_mul(FACTOR).wrapping_add(u64::from(comes));
-    }
-
-    /// The best mixed bits.
-    fn bits(&self) -> u16 {
-        u16::try_from(self.0 >> 48).unwrap_or(0)
-    }
+/// How a beginning is summed up is part of the secret.
+fn factor(secret: &Secret) -> u64 {
+    let mut first = [0; 8];
+    first.copy_from_slice(&blake3::keyed_hash(secret, b"how words begin").as_bytes()[..8]);
+    u64::from_le_bytes(first) | 1
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::{MASK, Words};
     use super::*;
+    use crate::recover;
+
+    const SECRET: Secret = [7; 32];
+
+    fn read_again(words: &Words) -> Sums {
+        let written = serde_json::to_string(&Sums::of(words, &SECRET)).unwrap();
+        assert!(!written.contains("moon"), "{written}");
+        serde_json::from_str(&written).unwrap()
+    }
 
     #[test]
     fn what_was_masked_is_known_again_wherever_it_stands_and_cannot_be_read() {
-        let text = b"say that the moon is made of green cheese, always".to_vec();
-        let place = 9..41;
-        assert_eq!(&text[place.clone()], b"the moon is made of green cheese");
-        let mut sums = Sums::default();
-        sums.add(&text, &[place]);
-        let written = serde_json::to_string(&sums).unwrap();
-        assert!(!written.contains("moon"), "{written}");
-        let read: Sums = serde_json::from_str(&written).unwrap();
+        let said = "the moon is made of green cheese".to_owned();
+        let read = read_again(&Words::new([said.clone()], []));
         let filler = "all work and no play, ".repeat(5000);
-        let mut long = format!("{filler}the moon is made of green cheese{filler}").into_bytes();
-        assert!(read.mask(&mut long));
+        let mut long = format!("{filler}{said}{filler}").into_bytes();
+        assert!(read.mask(&SECRET, &mut long));
         let masked = String::from_utf8(long).unwrap();
         assert_eq!(masked, format!("{filler}{}{filler}", "*".repeat(32)));
-        assert!(!read.mask(&mut masked.into_bytes()));
-        assert!(!read.mask(&mut b"the moon is made of blue cheese!".to_vec()));
+        assert!(!read.mask(&SECRET, &mut masked.into_bytes()));
+        assert!(!read.mask(&SECRET, &mut b"the moon is made of blue cheese!".to_vec()));
+        assert!(!read.mask(&[8; 32], &mut said.into_bytes()), "without the secret nobody can tell");
+    }
+
+    #[test]
+    fn what_a_brief_quotes_is_known_again_in_what_was_told_and_nowhere_else() {
+        let read = read_again(&Words::new([], ["cargo test -p moon".to_owned()]));
+        let mut own = br#"{"command":"cargo test -p moon"}"#.to_vec();
+        assert!(!read.mask(&SECRET, &mut own));
+        let told = format!("{} `cargo test -p moon`", recover::MARK);
+        let mut told = serde_json::json!({ "content": told }).to_string().into_bytes();
+        assert!(read.mask(&SECRET, &mut told));
+        assert!(told.windows(18).any(|bytes| bytes == [MASK; 18]));
+    }
+
+    #[test]
+    fn however_many_words_there_were_all_are_known_again() {
+        let said = |n: usize| format!("{n:06} moons are made of green cheese");
+        let read = read_again(&Words::new((0..20_000).map(said), []));
+        for n in [0, 4321, 19_999] {
+            assert!(read.mask(&SECRET, &mut said(n).into_bytes()), "{n}");
+        }
     }
 }

@@ -16,7 +16,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use heirloom_core::id::SessionId;
-use heirloom_core::mask::{Sums, Words};
+use heirloom_core::mask::{Words, fill};
 use heirloom_ledger::facts::Source;
 use heirloom_repo::{FileError, LockFile, file, make_private_dir, open_lock, replace_private};
 use jiff::Timestamp;
@@ -64,12 +64,18 @@ pub struct Kept {
     /// Whether its text went because it was kept long enough.
     #[serde(default)]
     pub dropped: bool,
-    /// What was masked in it because another session was forgotten: the agent's own file still has it.
-    #[serde(default, skip_serializing_if = "Sums::is_empty")]
-    pub masked: Sums,
-    /// How far it was taken in when that was masked. What is said later is a session's own.
+    /// How far it was taken in when words were masked in it because another session was forgotten: the agent's own file
+    /// still has them. What is said later is a session's own.
     #[serde(default)]
     pub masked_to: u64,
+}
+
+impl Kept {
+    /// Whether another one is of the same transcript, rewritten or not.
+    pub(crate) fn is_of_same(&self, other: &Self) -> bool {
+        let transcript = |kept: &Self| (kept.agent_session_id.clone(), kept.subagent.clone());
+        self.session == other.session && transcript(self) == transcript(other)
+    }
 }
 
 /// By what it is known that nobody wrote to a file since: its size, and when it was last changed.
@@ -199,16 +205,22 @@ impl Archive {
         let mut is_masked = false;
         // Nobody adds to it meanwhile.
         let Some(opened) = self.open(session, true)? else { return Ok(is_masked) };
-        for mut kept in self.of_session(session).into_iter().filter(|kept| kept.stored > 0) {
-            let mut bytes = self.read(&kept)?;
+        for mut kept in self.of_session(session) {
+            let has_text = kept.stored > 0;
+            let mut bytes = if has_text { self.read(&kept)? } else { agents_own(&kept) };
             let places = words.places(&bytes);
-            if !places.is_empty() {
-                kept.masked.add(&bytes, &places);
-                kept.masked_to = kept.bytes;
-                words.mask(&mut bytes);
-                opened.put_instead(&mut kept, &bytes, |_| Ok(()))?;
-                is_masked = true;
+            // What a database has is not asked for: it is masked when it is printed again.
+            if places.is_empty() && (has_text || !is_database(&kept.path)) {
+                continue;
             }
+            kept.masked_to = kept.bytes;
+            if has_text {
+                fill(&mut bytes, &places);
+                opened.put_instead(&mut kept, &bytes, |_| Ok(()))?;
+            } else {
+                opened.say(&kept)?;
+            }
+            is_masked |= !places.is_empty();
         }
         Ok(is_masked)
     }
@@ -271,6 +283,23 @@ impl Archive {
     }
 }
 
+/// What was taken in of an agent's own file whose text is not kept, if it is still there.
+fn agents_own(kept: &Kept) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if !is_database(&kept.path)
+        && let Ok(file) = heirloom_repo::open(&kept.path)
+    {
+        // One that cannot be read brings nothing back.
+        let _ = file.take(kept.bytes).read_to_end(&mut bytes);
+    }
+    bytes
+}
+
+/// Whether conversations are printed from it.
+pub(super) fn is_database(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end == "db")
+}
+
 fn kept_in(directory: &Path) -> Vec<Kept> {
     let files = fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
     let infos = files.filter(|path| path.extension().is_some_and(|end| end == "json"));
@@ -317,10 +346,13 @@ fn label(subagent: Option<&str>, generation: u64) -> String {
 }
 
 impl Opened {
-    /// The newest generation of a transcript.
-    pub(crate) fn newest(&self, subagent: Option<&str>) -> Option<Kept> {
-        let of_it = |kept: &Kept| kept.subagent.as_deref() == subagent;
-        kept_in(&self.directory).into_iter().rfind(of_it)
+    /// The newest generation of a transcript, and the number of the next one. The iterations of a loop are
+    /// conversations of one session, and are counted together.
+    pub(crate) fn newest(&self, conversation: &str, subagent: Option<&str>) -> (Option<Kept>, u64) {
+        let mut all = kept_in(&self.directory);
+        all.retain(|kept| kept.subagent.as_deref() == subagent);
+        let next = all.last().map_or(1, |last| last.generation + 1);
+        (all.into_iter().rfind(|kept| kept.agent_session_id == conversation), next)
     }
 
     /// Adds bytes to a transcript, and says so. `store` keeps the bytes themselves.
@@ -444,7 +476,6 @@ mod tests {
             stamp: None,
             archived_at: Timestamp::UNIX_EPOCH,
             dropped: false,
-            masked: Sums::default(),
             masked_to: 0,
         }
     }
@@ -467,7 +498,8 @@ mod tests {
             all.extend(bytes);
         }
         assert!(kept.frames <= MOST_SMALL);
-        assert_eq!(opened.newest(None), Some(kept.clone()));
+        assert_eq!(opened.newest("s", None), (Some(kept.clone()), 2));
+        assert_eq!(opened.newest("another conversation", None), (None, 2));
         assert_eq!(archive.read(&kept).unwrap(), all);
         let file = archive.directory(session()).join("transcript-1.zst");
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);

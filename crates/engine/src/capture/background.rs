@@ -40,7 +40,7 @@ pub fn tail(
     archive: bool,
 ) -> Result<Option<Taken>, CaptureError> {
     if !on::is_on(&here.home, calling.repo)
-        || super::forget::is_forgotten(&here.home, calling.session)
+        || super::marks::is_forgotten(&here.home, calling.session)
         || !calling.transcript.is_file()
     {
         return Ok(None);

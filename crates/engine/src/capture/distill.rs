@@ -142,7 +142,7 @@ pub fn distill(
     let prompt = distill::prompt(&told, told_of, &files(here, &told));
     let finished = ask(here, wanted.settings, agent, session.id, &prompt)?;
     // A look-back takes minutes, and its words would bring back what was forgotten meanwhile.
-    if super::forget::is_forgotten(&here.home, session.id) {
+    if super::marks::is_forgotten(&here.home, session.id) {
         copies::remove(here, session.id, &mut Vec::new());
         return Ok(Distilled::default());
     }

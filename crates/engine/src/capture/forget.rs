@@ -18,12 +18,13 @@ use heirloom_core::session::{Link, Session};
 use heirloom_core::settings::OnOff;
 use heirloom_core::trust::person::Action;
 use heirloom_ledger::{Error, Facts, Ledger, NoteFilter, forget_note};
+use heirloom_repo::discover;
 use heirloom_repo::file;
-use heirloom_repo::{FileError, discover, make_private_dir};
 
+use super::marks::{self, Before, conversations};
 use super::quoted::{self, Listeners, Quoting};
 use super::sync::{Request, sync};
-use super::{Archive, CaptureError, PATIENCE, copies};
+use super::{Archive, CaptureError, PATIENCE, copies, masked};
 use crate::here::Here;
 use crate::person;
 use crate::session;
@@ -48,36 +49,20 @@ pub struct Forgotten {
     pub continued: Vec<SessionName>,
     /// Files and records of other sessions in which what they had of it was masked or erased.
     pub quotes: usize,
+    /// The pages of checkouts that showed its notes, and show them no more.
+    pub pages: Vec<PathBuf>,
     /// Where agents themselves still keep the conversation.
     pub native: Vec<PathBuf>,
+    /// Whether it was forgotten before, and nothing was left to go.
+    pub already: bool,
 }
 
-fn mark(home: &Path, session: SessionId) -> PathBuf {
-    home.join("capture").join("forgotten").join(session.to_string())
-}
-
-/// Whether a session was forgotten, and must not be taken in again.
-pub(crate) fn is_forgotten(home: &Path, session: SessionId) -> bool {
-    mark(home, session).exists()
-}
-
-/// What the mark says of a session until all of it is forgotten.
-const BEGUN: &[u8] = b"begun";
-
-/// Marks sessions as forgotten: nobody takes them in from here on. Returns whether somebody had begun to forget the first
-/// one before, and was ended.
-fn begin(home: &Path, session: &Session, continued: &[Session]) -> Result<bool, FileError> {
-    let is_begun = file::read(mark(home, session.id)).is_ok_and(|said| said == BEGUN);
-    let said = continued.iter().map(|each| (each, &b""[..])).chain([(session, BEGUN)]);
-    for (each, said) in said {
-        let marked = mark(home, each.id);
-        let failed = |source| FileError { doing: "write", path: marked.clone(), source };
-        if let Some(parent) = marked.parent() {
-            make_private_dir(parent).map_err(failed)?;
-        }
-        file::write(&marked, said)?;
+impl Forgotten {
+    /// Whether nothing went but what is made anew anyway.
+    fn is_nothing(&self) -> bool {
+        let Self { archived, facts, records, copies, quotes, pages, .. } = self;
+        archived + records + copies + quotes + pages.len() == 0 && !facts
     }
-    Ok(is_begun)
 }
 
 /// Remembers that the notes of a session were forgotten, and takes them off the pages of the repository's checkouts.
@@ -86,34 +71,36 @@ fn forget_notes(
     ledger: &Ledger,
     session: &Session,
     checkouts: &[PathBuf],
-) -> Result<(), CaptureError> {
+) -> Result<Vec<PathBuf>, CaptureError> {
     let own = NoteFilter { session: Some(session.id), superseded: true, ..NoteFilter::default() };
     let notes = ledger.notes(&own)?;
     for note in &notes {
         forget_note(&here.home, note.id)?;
     }
+    let mut pages = Vec::new();
     if notes.is_empty() {
-        return Ok(());
+        return Ok(pages);
     }
     for root in checkouts {
         let mut there = here.clone();
         there.place = discover(root);
-        take_off_page(&there, &notes)?;
+        pages.extend(take_off_page(&there, &notes)?);
     }
-    Ok(())
+    Ok(pages)
 }
 
-/// Takes the notes off the page of a checkout.
-fn take_off_page(here: &Here, notes: &[Note]) -> Result<(), CaptureError> {
-    let Ok(settings) = crate::keep::settings(here) else { return Ok(()) };
+/// Takes the notes off the page of a checkout. Returns where that is, if it had some.
+fn take_off_page(here: &Here, notes: &[Note]) -> Result<Option<PathBuf>, CaptureError> {
+    let Ok(settings) = crate::keep::settings(here) else { return Ok(None) };
     let (root, path) = (&here.place.root, crate::keep::page::file(here, &settings));
     // A page that cannot be read shows nothing.
-    let Ok(Some(before)) = heirloom_repo::read_within(root, &path) else { return Ok(()) };
+    let Ok(Some(before)) = heirloom_repo::read_within(root, &path) else { return Ok(None) };
     let after = heirloom_core::page::without(&before, notes);
-    if after != before {
-        heirloom_repo::write_within(root, &path, after.as_bytes())?;
+    if after == before {
+        return Ok(None);
     }
-    Ok(())
+    heirloom_repo::write_within(root, &path, after.as_bytes())?;
+    Ok(Some(root.join(path)))
 }
 
 /// The checkouts of a session's repository that are still there: every directory it is known to be in, and their
@@ -170,7 +157,7 @@ pub(crate) fn forget_telling(
 ) -> Result<Forgotten, CaptureError> {
     let mut gone = Forgotten::default();
     let continued = continued(ledger, session)?;
-    let was_ended = begin(&here.home, session, &continued)?;
+    let before = marks::begin(&here.home, ledger, session, &continued)?;
     then("begin")?;
     // What was not taken in yet cannot be masked, and would come in as it is.
     take_in(here, ledger, session)?;
@@ -178,10 +165,14 @@ pub(crate) fn forget_telling(
     let mut facts = Facts::open(&here.home, PATIENCE)?;
     let checkouts = checkouts(here, ledger, session)?;
     let words = quoted::words(ledger, &facts, session, &continued, &checkouts)?;
+    // Before anything is masked: whoever reads an agent's file meanwhile must know the words.
+    let repo = ledger.repository(&session.repo)?;
+    masked::remember(&here.home, &repo, &words, here.clock.now())?;
+    then("remember")?;
     let (masked, quoting) = {
         let listeners = Listeners::new(ledger, session, &continued)?;
         let mut masked = quoted::mask(here, &mut facts, &listeners, &words, &checkouts)?;
-        if was_ended {
+        if before == Before::Begun {
             // In which of them something was masked then nobody knows now, and the index must not know more.
             masked.sessions = listeners.of(Archive::new(&here.home).sessions())?;
         }
@@ -204,7 +195,7 @@ pub(crate) fn forget_telling(
         heirloom_repo::file::remove_file(&path)?;
     }
     then("conversations")?;
-    forget_notes(here, ledger, session, &checkouts)?;
+    gone.pages = forget_notes(here, ledger, session, &checkouts)?;
     then("notes")?;
     gone.quotes = quoting.len() + masked.files;
     gone.records = erase(here, ledger, session.id, quoting)?;
@@ -230,7 +221,8 @@ pub(crate) fn forget_telling(
     indexed?;
     scrubbed.into_iter().collect::<Result<(), _>>()?;
     then("scrub")?;
-    file::write(mark(&here.home, session.id), b"")?;
+    marks::end(&here.home, session.id)?;
+    gone.already = before == Before::Everything && gone.is_nothing();
     gone.continued = continued.into_iter().map(|each| each.name).collect();
     Ok(gone)
 }
@@ -284,11 +276,7 @@ fn captured(
 
 /// Where agents keep the conversations of a session: its own, and that of each iteration of a run.
 fn kept_by_agents(here: &Here, ledger: &Ledger, session: &Session) -> Result<Vec<PathBuf>, Error> {
-    let iterations = ledger.iterations(session.id)?.into_iter();
-    let ids: BTreeSet<String> = iterations
-        .filter_map(|iteration| iteration.agent_session_id)
-        .chain(session.agent_session_id.clone())
-        .collect();
+    let ids = conversations(ledger, session)?;
     // A pipeline may have had several agents.
     let agents = heirloom_agents::ALL.iter().filter_map(|agent| agent.transcripts());
     let found = agents.flat_map(|kept| ids.iter().filter_map(|id| kept.find(&here.env, id)));

@@ -83,7 +83,7 @@ fn take_in(
     let (Some(agent), Some(id)) = (&session.agent, &session.agent_session_id) else {
         return Ok(());
     };
-    if !on::is_on(&here.home, &repo) || super::forget::is_forgotten(&here.home, session.id) {
+    if !on::is_on(&here.home, &repo) || super::marks::is_forgotten(&here.home, session.id) {
         return Ok(());
     }
     let transcripts = by_name(agent).and_then(heirloom_agents::Agent::transcripts);

@@ -48,6 +48,9 @@ pub(crate) fn rename(home: &Path, from: &str, to: &str) {
     if let Err(error) = listed() {
         tracing::warn!("cannot go on capturing {from} as {to}: {error}");
     }
+    if let Err(error) = super::masked::rename(home, from, to) {
+        tracing::warn!("what was forgotten in {from} is not known of {to}: {error}");
+    }
     let renamed = super::facts(home).and_then(|facts| match facts {
         Some(facts) => facts.rename_repository(from, to),
         None => Ok(()),

@@ -58,7 +58,7 @@ pub(super) struct Head {
 /// The agents that keep transcripts, or the one that is asked for.
 pub(super) fn agents(only: &[String]) -> Vec<&'static dyn Agent> {
     let asked = |agent: &&'static dyn Agent| {
-        agent.name() != "sim" && (only.is_empty() || only.iter().any(|name| name == agent.name()))
+        only.is_empty() || only.iter().any(|name| name == agent.name())
     };
     ALL.iter().copied().filter(|agent| agent.transcripts().is_some()).filter(asked).collect()
 }

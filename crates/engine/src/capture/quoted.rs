@@ -6,10 +6,12 @@
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, OpenOptions};
+use std::io::Read;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use heirloom_core::event::{Body, IterationEnded, RunInherited, SessionPrompted};
+use heirloom_core::event::{Body, IterationEnded, IterationStarted, RunInherited, SessionPrompted};
+use heirloom_core::facts::FileFacts;
 use heirloom_core::id::SessionId;
 use heirloom_core::inherit::Inherited;
 use heirloom_core::mask::{MASK, TELLING, Words};
@@ -71,7 +73,7 @@ pub(super) fn words(
     said.retain(|text| !others.contains(text.trim()));
     let mut told = Vec::new();
     for each in continued.iter().chain([session]) {
-        told.extend(told_of(ledger, facts, each.id)?);
+        told.extend(told_of(ledger, facts, each.id, checkouts)?);
     }
     Ok(Words::new(said, told))
 }
@@ -83,9 +85,21 @@ fn is_composed(ledger: &Ledger, session: SessionId) -> Result<bool, Error> {
 }
 
 /// What later contexts may have been told of what a session did.
-fn told_of(ledger: &Ledger, facts: &Facts, session: SessionId) -> Result<Vec<String>, Error> {
+fn told_of(
+    ledger: &Ledger,
+    facts: &Facts,
+    session: SessionId,
+    checkouts: &[PathBuf],
+) -> Result<Vec<String>, Error> {
     let Some(own) = facts.own_source(session)? else { return Ok(Vec::new()) };
     let mut told = keep::told(facts, &own)?;
+    // Files are told of as they are called in a checkout.
+    let within = |file: &FileFacts| {
+        let path = checkouts.iter().find_map(|root| Path::new(&file.path).strip_prefix(root).ok());
+        Some(FileFacts { path: path?.to_str()?.to_owned(), ..file.clone() })
+    };
+    let relative: Vec<FileFacts> = told.files.iter().filter_map(within).collect();
+    told.files.extend(relative);
     if is_composed(ledger, session)? {
         told.turns.clear();
     }
@@ -137,10 +151,22 @@ struct Instead {
 enum Either {
     Inherited(Box<RunInherited>),
     Prompted(SessionPrompted),
+    Started(Box<IterationStarted>),
     Ended(Box<IterationEnded>),
 }
 
-/// The records of other sessions that quote the words.
+/// Kinds of which the last one counts: what a second attempt says is not what the first one said.
+fn sequence(kind: &str) -> Option<&'static str> {
+    match kind {
+        IterationStarted::KIND | IterationEnded::KIND => Some("iteration"),
+        RunInherited::KIND => Some(RunInherited::KIND),
+        SessionPrompted::KIND => Some(SessionPrompted::KIND),
+        _ => None,
+    }
+}
+
+/// The records of other sessions that quote the words, and those that came after one of them and have to stay after it
+/// where it is recorded again.
 pub(super) fn records(listeners: &Listeners<'_>, words: &Words) -> Result<Vec<Quoting>, Error> {
     let ledger = listeners.ledger;
     let own = ledger.host()?;
@@ -148,17 +174,21 @@ pub(super) fn records(listeners: &Listeners<'_>, words: &Words) -> Result<Vec<Qu
     if words.is_empty() {
         return Ok(found);
     }
+    let mut moved = BTreeSet::new();
     let mut after = 0;
     loop {
         let page = ledger.records_after(after, PAGE)?;
         let Some(last) = page.last() else { return Ok(found) };
         after = last.arrival;
         for record in page.into_iter().map(|arrived| arrived.record) {
+            let sequence = sequence(&record.kind).map(|of| (record.session, of));
+            let is_after = record.host == own && sequence.is_some_and(|of| moved.contains(&of));
             let may_quote = record.host == own
                 && QUOTING.contains(&record.kind.as_str())
                 && record.session.map_or(Ok(true), |id| listeners.may_quote(id))?;
-            if may_quote && !words.places(record.body.as_bytes()).is_empty() {
+            if is_after || may_quote && !words.places(record.body.as_bytes()).is_empty() {
                 let instead = instead(&record, words);
+                moved.extend(sequence.filter(|_| instead.is_some()));
                 found.push(Quoting { seq: record.seq, instead });
             }
         }
@@ -175,6 +205,7 @@ fn instead(record: &Record, words: &Words) -> Option<Instead> {
     });
     let body = inherited
         .or_else(|| body::<SessionPrompted>(&masked).map(Either::Prompted))
+        .or_else(|| Some(Either::Started(Box::new(body::<IterationStarted>(&masked)?))))
         .or_else(|| Some(Either::Ended(Box::new(body::<IterationEnded>(&masked)?))))?;
     let repo = record.repo.as_ref().map(|repo| repo.as_str().to_owned());
     Some(Instead { at: record.at, session: record.session, repo, body })
@@ -205,6 +236,7 @@ pub(super) fn record_again(writer: &mut Writer<'_>, quoting: Vec<Quoting>) -> Re
         match body {
             Either::Inherited(body) => writer.append_of(at, scope, &*body)?,
             Either::Prompted(body) => writer.append_of(at, scope, &body)?,
+            Either::Started(body) => writer.append_of(at, scope, &*body)?,
             Either::Ended(body) => writer.append_of(at, scope, &*body)?,
         };
     }
@@ -330,7 +362,9 @@ fn mask_file(path: &Path, words: &Words) -> Result<bool, FileError> {
     // What cannot be read is somebody else's, or gone.
     let Ok(bytes) = file::read(path) else { return Ok(false) };
     if path.extension().is_some_and(|ending| ending == "zst") {
-        let mut text = zstd::decode_all(&bytes[..]).unwrap_or_default();
+        // Of one that is torn, what can be read is masked, and the rest is of no use to anybody.
+        let mut text = Vec::new();
+        let _ = zstd::Decoder::new(&bytes[..]).and_then(|mut open| open.read_to_end(&mut text));
         let is_masked = words.mask(&mut text);
         if is_masked {
             let failed = |source| FileError { doing: "write", path: path.to_owned(), source };

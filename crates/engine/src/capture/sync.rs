@@ -11,6 +11,7 @@ use heirloom_ledger::{Error, Facts, Ledger, Scope};
 use heirloom_repo::FileError;
 use jiff::Timestamp;
 
+use super::archive::is_database;
 use super::origin::{Found, Head, Heads, Whose, agents, last_said, list};
 use super::settled::Settling;
 use super::take::{Manner, Taken, Wanted, again, take};
@@ -94,6 +95,8 @@ pub fn sync(
     let mut unreadable: Vec<(&'static str, Skipped)> = Vec::new();
     for agent in agents(request.agents) {
         match list(here, agent) {
+            // The built-in agent is spoken of where somebody used it.
+            Ok(all) if all.is_empty() && agent.program().is_none() => {}
             Ok(all) => found.push((agent, all)),
             Err(error) => {
                 found.push((agent, Vec::new()));
@@ -197,13 +200,11 @@ fn one(
         return Ok((session, rehearsed(here, session, found)));
     }
     // One that was forgotten stays forgotten.
-    if super::forget::is_forgotten(&here.home, session) {
+    if super::marks::is_forgotten(&here.home, session) {
         return Ok((session, Taken::default()));
     }
-    let printed = match (found.stamp, found.path.extension()) {
-        (None, Some(end)) if end == "db" => Some(print(found)?),
-        _ => None,
-    };
+    let is_printed = found.stamp.is_none() && is_database(&found.path);
+    let printed = if is_printed { Some(print(found)?) } else { None };
     if printed.is_none() {
         // What is no file is no conversation, and must not look like one.
         let path = &found.path;
@@ -232,7 +233,9 @@ fn print(found: &Found) -> Result<Vec<u8>, CaptureError> {
 
 fn rehearsed(here: &Here, session: SessionId, found: &Found) -> Taken {
     let kept = Archive::new(&here.home).of_session(session);
-    let kept = kept.into_iter().rfind(|kept| kept.subagent == found.subagent);
+    let kept = kept.into_iter().rfind(|kept| {
+        kept.subagent == found.subagent && kept.agent_session_id == found.agent_session_id
+    });
     let is_new = kept.is_none();
     let known = kept.map_or(0, |kept| kept.bytes);
     let size = found.stamp.map_or(0, |stamp| stamp.size);
@@ -289,7 +292,8 @@ fn derive_again(here: &Here, ledger: &Ledger, facts: &mut Facts) -> Result<(), C
     let sessions = archive.sessions().into_iter().filter(|session| !known.contains(session));
     let kept = sessions.flat_map(|session| archive.of_session(session));
     for kept in kept.filter(|kept| kept.stored > 0) {
-        newest.insert((kept.session, kept.subagent.clone()), kept);
+        let conversation = (kept.agent.clone(), kept.agent_session_id.clone());
+        newest.insert((conversation, kept.subagent.clone()), kept);
     }
     for kept in newest.into_values() {
         let known = facts.source(&kept.agent, &kept.agent_session_id, kept.subagent.as_deref())?;

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use heirloom_agents::transcript::entry;
 use heirloom_agents::{Agent, by_name};
 use heirloom_core::id::SessionId;
-use heirloom_core::mask::Sums;
 use heirloom_ledger::Facts;
 use heirloom_ledger::facts::{Source, Told};
 use heirloom_repo::FileError;
@@ -16,6 +15,8 @@ use jiff::Timestamp;
 use super::CaptureError;
 use super::archive::{Archive, BLOCK, Kept, Stamp, blocks, sums};
 use super::fold::{Fold, State};
+use super::marks;
+use super::masked::{Beginning, Masked};
 
 /// A transcript that is to be taken in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,6 +74,9 @@ pub struct Settled {
 /// How much is read and folded at once.
 const CHUNK: u64 = 8 << 20;
 
+/// How much of a transcript tells when it began and what it is a copy of.
+const BEGINNING: u64 = 256 << 10;
+
 /// How much further back something may stand in what a database prints anew.
 const SHIFTED: u64 = 64 << 10;
 
@@ -90,7 +94,8 @@ pub fn take(
     };
     let mut origin = Origin::open(wanted)?;
     let size = origin.size;
-    let mut kept = opened.newest(wanted.subagent.as_deref());
+    let (mut kept, generation) =
+        opened.newest(&wanted.agent_session_id, wanted.subagent.as_deref());
     let is_new = kept.is_none();
     let is_same = match &kept {
         Some(kept) if kept.bytes <= size => origin.is_same(kept, manner.wait)?,
@@ -107,13 +112,22 @@ pub fn take(
     }
     if !is_same {
         // What is printed from a database is what is there now, not a file that was rewritten.
-        let next = u64::from(wanted.printed.is_none());
+        let is_printed = wanted.printed.is_some();
         kept = kept.map(|old| {
-            let (masked, masked_to) = (old.masked, old.masked_to);
-            Kept { masked, masked_to, ..fresh(wanted, old.generation + next, manner.now) }
+            let generation = if is_printed { old.generation } else { generation };
+            Kept { masked_to: old.masked_to, ..fresh(wanted, generation, manner.now) }
         });
     }
-    let mut kept = kept.unwrap_or_else(|| fresh(wanted, 1, manner.now));
+    let may_have = kept.as_ref().is_none_or(|kept| kept.masked_to > 0);
+    let masked = if may_have { Masked::of(home, &wanted.repo)? } else { None };
+    let mut kept = kept.unwrap_or_else(|| fresh(wanted, generation, manner.now));
+    if let Some(masked) = masked.as_ref().filter(|_| is_new) {
+        let begins = Beginning::read(agent, &origin.read(0, BEGINNING)?);
+        if marks::goes_on_with_forgotten(home, wanted, &begins.forked_from)? {
+            return Ok(Taken::default());
+        }
+        kept.masked_to = if masked.may_be_in(&begins) { size } else { 0 };
+    }
     kept.path.clone_from(&wanted.path);
     let mut reading = Reading::begin(facts, agent, wanted, &kept, size)?;
     let mut taken =
@@ -131,8 +145,8 @@ pub fn take(
     while at < end {
         let part = if at < masked_to { masked_to - at } else { CHUNK };
         let mut bytes = origin.read(at, (end - at).min(part))?;
-        if at < masked_to {
-            kept.masked.mask(&mut bytes);
+        if let Some(masked) = masked.as_ref().filter(|_| at < masked_to) {
+            masked.mask(&mut bytes);
         }
         if bytes.is_empty() {
             break;
@@ -218,7 +232,6 @@ fn fresh(wanted: &Wanted, generation: u64, now: Timestamp) -> Kept {
         stamp: None,
         archived_at: now,
         dropped: false,
-        masked: Sums::default(),
         masked_to: 0,
     }
 }

@@ -40,7 +40,7 @@ pub use branches::settle as settle_branch;
 pub use facts::GuardFacts;
 pub use gone::tidy;
 pub use hook::{Said, answer};
-pub(crate) use presence::session_of;
+pub(crate) use presence::{id_of, session_of};
 pub use satisfy::{
     Approve, Satisfy, Word, WordError, approve, clear, pause, prune, resume, satisfy,
     satisfy_by_word,

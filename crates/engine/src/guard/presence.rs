@@ -79,7 +79,7 @@ pub(super) fn driven(here: &Here) -> Option<SessionId> {
 
 /// An agent that names its sessions by UUID shares its name for this one with us. What another one
 /// calls it leads to an id, always the same.
-pub(super) fn id_of(agent: &str, agent_session_id: &str) -> SessionId {
+pub(crate) fn id_of(agent: &str, agent_session_id: &str) -> SessionId {
     agent_session_id.parse().unwrap_or_else(|_| {
         let name = format!("{agent} {agent_session_id}");
         let mut bytes = [0; 16];

@@ -86,8 +86,39 @@ impl Conversation {
         self.tool("Bash", &json!({"command": command}), result, is_error)
     }
 
+    /// A conversation that goes on with a copy of this one, as Claude Code makes it.
+    pub(super) fn forked(&self) -> Self {
+        let mut fork = Self::new(self.hour).on(&self.branch);
+        let from = json!({"sessionId": self.id, "messageUuid": "m"});
+        fork.lines.clone_from(&self.lines);
+        for line in &mut fork.lines {
+            line["sessionId"] = fork.id.clone().into();
+            line["forkedFrom"] = from.clone();
+        }
+        fork
+    }
+
+    /// Says of all of it so far when it was.
+    pub(super) fn date_all(&mut self, at: &str) {
+        for line in &mut self.lines {
+            line["timestamp"] = at.into();
+        }
+    }
+
+    /// Says something else in all of it so far.
+    pub(super) fn replace(&mut self, this: &str, by: &str) {
+        for line in &mut self.lines {
+            *line = serde_json::from_str(&line.to_string().replace(this, by)).unwrap();
+        }
+    }
+
     /// Takes it in, as a hook does at its end.
-    pub(super) fn take_in(self, place: &Place) -> SessionId {
+    pub(super) fn take_in(&self, place: &Place) -> SessionId {
+        self.taken_in(place, true)
+    }
+
+    /// The same, with or without its text.
+    pub(super) fn taken_in(&self, place: &Place, archive: bool) -> SessionId {
         let session: SessionId = self.id.parse().unwrap();
         let path: PathBuf = place.dir.path().join(format!("{}.jsonl", self.id));
         let lines: Vec<String> = self.lines.iter().map(Value::to_string).collect();
@@ -97,14 +128,13 @@ impl Conversation {
         let wanted = Wanted {
             session,
             agent: "claude".to_owned(),
-            agent_session_id: self.id,
+            agent_session_id: self.id.clone(),
             subagent: None,
             repo: place.ledger.repository(&place.here.place.repo).unwrap(),
             path,
             printed: None,
         };
-        let manner =
-            Manner { most: 2 << 20, wait: true, archive: true, now: place.here.clock.now() };
+        let manner = Manner { most: 2 << 20, wait: true, archive, now: place.here.clock.now() };
         capture::take(&place.here.home, &mut facts, &wanted, manner).unwrap();
         session
     }

@@ -6,13 +6,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use heirloom_core::event::{IterationEnded, IterationStarted, RunInherited};
+use heirloom_core::id::SessionId;
 use heirloom_core::inherit::Inherited;
 use heirloom_core::note::Kind;
 use heirloom_core::session::Session;
-use heirloom_ledger::{Facts, Scope};
+use heirloom_ledger::{Facts, NoteFilter, Scope};
 use heirloom_repo::FileError;
 use jiff::Timestamp;
 use serde_json::json;
+use uuid::Uuid;
 
 use super::day_story::Conversation;
 use super::deliver::Fresh;
@@ -69,6 +71,30 @@ fn scene() -> (Place, Session, Session) {
     place.ledger.append(at(1), scope, &started).unwrap();
     place.ledger.append(at(2), scope, &ended).unwrap();
     (place, session, other)
+}
+
+/// The text of a session as it is kept.
+fn kept(place: &Place, session: SessionId) -> String {
+    let archive = capture::Archive::new(&place.here.home);
+    let kept = archive.of_session(session).pop().unwrap();
+    String::from_utf8(archive.read(&kept).unwrap()).unwrap()
+}
+
+/// Forgets a session, as its owner.
+fn forget(place: &mut Place, session: &Session) -> capture::Forgotten {
+    capture::forget(&place.here.clone(), &mut place.ledger, session).unwrap()
+}
+
+/// A session that was told of an earlier one, and that one.
+fn told_of_another(place: &mut Place) -> (Session, Conversation) {
+    let first = Conversation::new(9).prompt(&format!("mend the {CANARY} of the pump, please"));
+    let session = place.known(first.id.parse().unwrap(), "first", None);
+    first.take_in(place);
+    let later = Conversation::new(10);
+    let other = place.known(later.id.parse().unwrap(), "later", None);
+    let brief = place.start(&other, Fresh::Startup).unwrap();
+    assert!(brief.contains(CANARY), "{brief}");
+    (session, later.say(&brief).prompt("and paint the pump in green"))
 }
 
 /// What a session began with.
@@ -146,8 +172,136 @@ fn what_was_masked_does_not_come_back_when_a_conversation_is_printed_or_read_ane
     // Another beginning, and more at the end.
     take(&place, [line("hello there"), line(&said), line("and on"), line("further")].concat());
     assert_eq!(found(&place.here.home), Vec::<PathBuf>::new());
-    let archive = capture::Archive::new(&place.here.home);
-    let kept = archive.of_session(other.id).pop().unwrap();
-    let text = String::from_utf8(archive.read(&kept).unwrap()).unwrap();
+    let text = kept(&place, other.id);
     assert!(text.contains("hello there") && text.contains("further"), "{text}");
+}
+
+#[test]
+fn a_copy_of_a_conversation_that_was_told_does_not_bring_the_words_back() {
+    let mut place = place();
+    let (session, later) = told_of_another(&mut place);
+    later.take_in(&place);
+    assert!(!forget(&mut place, &session).already);
+    for fork in [later.forked(), later.forked().forked()] {
+        let fork = fork.prompt("and the door as well");
+        let id = fork.take_in(&place);
+        fs::remove_file(place.dir.path().join(format!("{id}.jsonl"))).unwrap();
+        let text = kept(&place, id);
+        assert!(text.contains("and paint the pump") && text.contains("the door as well"), "{text}");
+    }
+    assert_eq!(found(&place.here.home), Vec::<PathBuf>::new());
+    assert!(forget(&mut place, &session).already);
+}
+
+#[test]
+fn a_copy_of_a_conversation_that_was_forgotten_is_not_taken_in() {
+    let mut place = place();
+    let first = Conversation::new(9).prompt(&format!("mend the {CANARY} of the pump, please"));
+    let session = place.known(first.id.parse().unwrap(), "first", None);
+    first.take_in(&place);
+    forget(&mut place, &session);
+    let fork = first.forked().prompt("and on with it").take_in(&place);
+    assert!(capture::is_forgotten(&place.here.home, fork));
+    assert_eq!(found(&place.here.home), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn what_began_after_a_session_was_forgotten_is_its_own() {
+    let mut place = place();
+    let said = format!("the pump is called {CANARY} by everybody here");
+    let session = place.session("first", None);
+    place.note(&session, Kind::Decision, &said);
+    forget(&mut place, &session);
+    let mut later = Conversation::new(9).prompt(&said);
+    later.date_all("2126-01-01T08:00:00Z");
+    assert!(kept(&place, later.take_in(&place)).contains(CANARY));
+}
+
+#[test]
+fn what_a_session_said_itself_after_another_was_forgotten_stays_when_its_file_is_read_anew() {
+    let mut place = place();
+    let (session, later) = told_of_another(&mut place);
+    let said = format!("the pump is called {CANARY} by everybody here");
+    place.note(&session, Kind::Decision, &said);
+    let later = later.say(&said);
+    let id = later.take_in(&place);
+    forget(&mut place, &session);
+    assert!(!kept(&place, id).contains(CANARY));
+    // Another beginning of the same length, and at the end what the person typed since.
+    let mut later = later.prompt(&format!("yes, {said}"));
+    later.replace("paint the pump in green", "paint the pump in brown");
+    later.take_in(&place);
+    let text = kept(&place, id);
+    assert!(text.contains("in brown") && text.contains(&format!("yes, {said}")), "{text}");
+    assert_eq!(text.matches(CANARY).count(), 1, "{text}");
+}
+
+#[test]
+fn facts_without_text_do_not_bring_the_words_back_either() {
+    let mut place = place();
+    let said = format!("the pump is called {CANARY} by everybody here");
+    let (session, later) = told_of_another(&mut place);
+    place.note(&session, Kind::Decision, &said);
+    let later = later.bash("./ask", &format!("error: {said}"), true);
+    let id = later.taken_in(&place, false);
+    let errors = |place: &Place| {
+        let facts = Facts::open(&place.here.home, Duration::from_secs(5)).unwrap();
+        let all = facts.commands(id).unwrap().into_iter();
+        all.filter_map(|command| command.error).collect::<String>()
+    };
+    assert!(errors(&place).contains(CANARY));
+    forget(&mut place, &session);
+    assert!(!errors(&place).contains(CANARY));
+    let facts = ["facts.db", "facts.db-wal", "facts.db-shm"].map(|file| place.here.home.join(file));
+    let _ = facts.map(|file| fs::remove_file(file).ok());
+    later.taken_in(&place, false);
+    assert!(errors(&place).starts_with("error: ****"), "{}", errors(&place));
+}
+
+#[test]
+fn nothing_goes_while_a_file_cannot_be_masked_and_everything_once_it_can() {
+    let (mut place, session, other) = scene();
+    let archive = capture::Archive::new(&place.here.home);
+    let text = archive.directory(other.id).join("transcript-1.zst");
+    let whole = fs::read(&text).unwrap();
+    fs::write(&text, "damaged").unwrap();
+    let failed = capture::forget(&place.here.clone(), &mut place.ledger, &session);
+    assert!(failed.unwrap_err().to_string().contains("transcript-1.zst"));
+    assert!(kept(&place, session.id).contains(CANARY), "what tells the words is still there");
+    assert_eq!(place.ledger.notes(&NoteFilter::default()).unwrap().len(), 1);
+    fs::write(&text, whole).unwrap();
+    forget(&mut place, &session);
+    assert_eq!(found(&place.here.home), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn what_can_be_read_of_a_torn_stream_is_masked() {
+    let (mut place, session, _) = scene();
+    let stream = place.here.home.join("streams").join(format!("{}.jsonl.zst", Uuid::new_v4()));
+    fs::create_dir_all(stream.parent().unwrap()).unwrap();
+    let line = json!({"text": format!("the pump is called {CANARY} by everybody here")});
+    let mut torn = zstd::encode_all(format!("{line}\n").as_bytes(), 3).unwrap();
+    torn.extend(&zstd::encode_all(&b"and on and on"[..], 3).unwrap()[..9]);
+    fs::write(&stream, torn).unwrap();
+    forget(&mut place, &session);
+    let text = zstd::decode_all(&fs::read(&stream).unwrap()[..]).unwrap();
+    assert!(String::from_utf8(text).unwrap().starts_with("{\"text\":\"****"));
+    assert_eq!(found(&place.here.home), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn how_a_second_attempt_ended_is_still_how_it_ended_after_the_first_one_is_masked() {
+    let (mut place, session, other) = scene();
+    let scope = Scope::session(other.id, &other.repo);
+    let at = |second: i64| Timestamp::from_second(1_768_000_010 + second).unwrap();
+    let started = json!({"stage": "work", "iteration": 1});
+    let started: IterationStarted = serde_json::from_value(started).unwrap();
+    let ended = json!({"stage": "work", "iteration": 1, "outcome": "failed", "summary": "no luck"});
+    let ended: IterationEnded = serde_json::from_value(ended).unwrap();
+    place.ledger.append(at(0), scope, &started).unwrap();
+    place.ledger.append(at(1), scope, &ended).unwrap();
+    forget(&mut place, &session);
+    let iteration = place.ledger.iterations(other.id).unwrap().remove(0);
+    assert_eq!(iteration.summary.as_deref(), Some("no luck"));
+    assert_eq!((iteration.started_at, iteration.ended_at), (at(0), Some(at(1))));
 }

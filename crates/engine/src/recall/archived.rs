@@ -29,7 +29,7 @@ fn key(kept: &Kept) -> String {
 pub(super) fn of_session(here: &Here, session: SessionId) -> Vec<Kept> {
     let mut newest: Vec<Kept> = Vec::new();
     for kept in Archive::new(&here.home).of_session(session) {
-        newest.retain(|known| known.subagent != kept.subagent);
+        newest.retain(|known| !known.is_of_same(&kept));
         newest.push(kept);
     }
     newest.retain(|kept| kept.stored > 0);
@@ -105,7 +105,7 @@ pub(super) fn take_older(
     }
     let stamp = format!("before {}", newest.generation);
     let of_it = Archive::new(&here.home).of_session(session.id).into_iter();
-    let of_it = of_it.filter(|kept| kept.subagent == newest.subagent && kept.stored > 0);
+    let of_it = of_it.filter(|kept| kept.is_of_same(newest) && kept.stored > 0);
     for older in of_it.filter(|kept| kept.generation < newest.generation) {
         let key = key(&older);
         if feeding.index.known(&key)?.is_some_and(|known| known.stamp == stamp) {
@@ -131,7 +131,7 @@ pub(super) fn take_older(
 fn left_out(here: &Here, kept: &Kept) -> Option<Vec<Said>> {
     let all = Archive::new(&here.home).of_session(kept.session).into_iter();
     let newer = all.filter(|each| {
-        each.subagent == kept.subagent && each.generation > kept.generation && each.stored > 0
+        each.is_of_same(kept) && each.generation > kept.generation && each.stored > 0
     });
     let known: HashSet<String> =
         newer.filter_map(|each| said_in(here, &each)).flatten().map(|said| said.text).collect();

@@ -34,6 +34,7 @@ use heirloom_agents::{Agent, CommandLine, Taps};
 use heirloom_core::config::Config;
 use heirloom_core::event::LiveSeen;
 use heirloom_core::session::Session;
+use heirloom_core::settings::OnOff;
 use heirloom_ledger::{Error, Ledger, Scope, Writer};
 
 use self::attend::Driver;
@@ -46,6 +47,7 @@ pub(crate) use self::end::{charge, spent};
 use self::stream::Stream;
 pub use self::supervise::{Cause, Supervisor, Unsupervised};
 use self::system::{AgentProcess, System};
+use crate::capture::{self, Calling};
 use crate::here::Here;
 
 /// What is to be launched, and for whom.
@@ -124,7 +126,33 @@ pub(crate) fn take(
     {
         supervisor.warn(&format!("what the agent printed could not all be kept: {problem}"));
     }
+    take_in(turn, ledger);
     ended
+}
+
+/// Takes in the conversation of an agent that has no hooks: nobody else says that it ended.
+fn take_in(turn: &Turn<'_>, ledger: &Ledger) {
+    let (here, session) = (turn.here, turn.session);
+    let chosen = turn.thread.chosen.as_ref().or(turn.thread.resumed.as_ref());
+    let (Some(transcripts), Some(id)) = (turn.agent.transcripts(), chosen) else { return };
+    if turn.part == Part::Aside || turn.agent.hooks().is_some() {
+        return;
+    }
+    let Some(found) = transcripts.find(&here.env, id) else { return };
+    let Ok(repo) = ledger.repository(&session.repo) else { return };
+    let settings = here.settings(&[]).ok();
+    let archive = settings.is_some_and(|all| all.settings.capture.archive == OnOff::On);
+    let calling = Calling {
+        session: session.id,
+        agent: turn.agent.name(),
+        agent_session_id: id,
+        transcript: &found.path,
+        repo: &repo,
+    };
+    // Whatever is not read now is by the next sync.
+    if let Err(error) = capture::tail(here, calling, archive) {
+        tracing::warn!("cannot take in the conversation of {}: {error}", session.name);
+    }
 }
 
 fn spawn(turn: &Turn<'_>, line: CommandLine) -> Result<Box<dyn AgentProcess>, String> {

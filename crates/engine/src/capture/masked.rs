@@ -1,0 +1,182 @@
+//! Words that were forgotten, by their sums, for each repository.
+//!
+//! An agent's own file still has what it was told of a session that was forgotten, and so has every copy that somebody goes
+//! on with. Where such a file is read, for the first time or again, the words are masked before anything is made of it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use heirloom_agents::Agent;
+use heirloom_agents::transcript::entry::{self, What};
+use heirloom_core::mask::{Secret, Sums, Words};
+use heirloom_repo::{FileError, file, make_private_dir, open_lock, replace_private};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// What was forgotten in a repository.
+pub(super) struct Masked {
+    known: Known,
+    secret: Secret,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Known {
+    /// When something was last forgotten.
+    at: Timestamp,
+    sums: Sums,
+}
+
+/// How a transcript begins.
+#[derive(Debug, Default)]
+pub(super) struct Beginning {
+    /// When its first entry is from.
+    first: Option<Timestamp>,
+    /// The conversations that it has copies from.
+    pub(super) forked_from: Vec<String>,
+}
+
+impl Beginning {
+    /// Of these bytes, as its agent wrote them.
+    pub(super) fn read(agent: &dyn Agent, bytes: &[u8]) -> Self {
+        let mut begins = Self::default();
+        let Some(kept) = agent.transcripts() else { return begins };
+        entry::scan(&mut *kept.entries(), bytes, 0, &mut |entry| {
+            begins.first = [begins.first, entry.at].into_iter().flatten().min();
+            if let What::Whereabouts(place) = entry.what {
+                begins.forked_from.extend(place.forked_from);
+            }
+        });
+        begins
+    }
+}
+
+impl Masked {
+    /// What was forgotten in a repository; nothing where nothing was.
+    pub(super) fn of(home: &Path, repo: &str) -> Result<Option<Self>, FileError> {
+        let path = path(home, repo);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let known = read(&path)?;
+        Ok(Some(Self { known, secret: secret(home)? }))
+    }
+
+    /// Whether a transcript that was never met before may have the words: it was there when they were forgotten, or it
+    /// is a copy of one. What began later is somebody's own.
+    pub(super) fn may_be_in(&self, begins: &Beginning) -> bool {
+        !begins.forked_from.is_empty() || begins.first.is_none_or(|first| first <= self.known.at)
+    }
+
+    /// Masks the words in a transcript, or in a part of one.
+    pub(super) fn mask(&self, bytes: &mut [u8]) {
+        self.known.sums.mask(&self.secret, bytes);
+    }
+}
+
+/// Remembers that words were forgotten in a repository.
+pub(super) fn remember(
+    home: &Path,
+    repo: &str,
+    words: &Words,
+    now: Timestamp,
+) -> Result<(), FileError> {
+    let _lock = lock(home)?;
+    let sums = Sums::of(words, &secret(home)?);
+    add(&path(home, repo), Known { at: now, sums })
+}
+
+/// What was forgotten in a repository is known of what it is called from now on.
+pub(super) fn rename(home: &Path, from: &str, to: &str) -> Result<(), FileError> {
+    let (from, to) = (path(home, from), path(home, to));
+    if from == to || !from.exists() {
+        return Ok(());
+    }
+    let _lock = lock(home)?;
+    add(&to, read(&from)?)?;
+    file::remove_file(&from)
+}
+
+fn directory(home: &Path) -> PathBuf {
+    home.join("capture").join("words")
+}
+
+/// What a repository is called may be an address, and is no name of a file.
+fn path(home: &Path, repo: &str) -> PathBuf {
+    let name = &blake3::hash(repo.as_bytes()).to_hex()[..32];
+    directory(home).join(format!("{name}.json"))
+}
+
+fn lock(home: &Path) -> Result<heirloom_repo::LockFile, FileError> {
+    let path = directory(home).join(".lock");
+    let failed = |source| FileError { doing: "lock", path: path.clone(), source };
+    make_private_dir(&directory(home)).map_err(failed)?;
+    let lock = open_lock(&path).map_err(failed)?;
+    lock.lock().map_err(failed)?;
+    Ok(lock)
+}
+
+fn read(path: &Path) -> Result<Known, FileError> {
+    let read = serde_json::from_slice(&file::read(path)?);
+    read.map_err(|error| FileError { doing: "read", path: path.to_owned(), source: error.into() })
+}
+
+fn add(path: &Path, mut new: Known) -> Result<(), FileError> {
+    if path.exists() {
+        let known = read(path)?;
+        new.at = new.at.max(known.at);
+        new.sums.add(known.sums);
+    }
+    let failed = |source| FileError { doing: "write", path: path.to_owned(), source };
+    let text = serde_json::to_vec(&new).map_err(|error| failed(error.into()))?;
+    replace_private(path, &text).map_err(failed)
+}
+
+/// The secret of this home, made when it is first asked for.
+fn secret(home: &Path) -> Result<Secret, FileError> {
+    let path = directory(home).join("secret");
+    let failed = |source| FileError { doing: "read", path: path.clone(), source };
+    match file::read(&path) {
+        Ok(known) => {
+            let is_short = |_| failed(io::Error::new(io::ErrorKind::InvalidData, "not 32 bytes"));
+            Secret::try_from(&known[..]).map_err(is_short)
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let random = [Uuid::new_v4(), Uuid::new_v4()].map(Uuid::into_bytes).concat();
+            let secret = *blake3::hash(&random).as_bytes();
+            replace_private(&path, &secret).map_err(|source| FileError {
+                doing: "write",
+                path: path.clone(),
+                source,
+            })?;
+            Ok(secret)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_forgotten_is_known_of_its_repository_whatever_that_is_called_and_of_no_other() {
+        let home = tempfile::tempdir().unwrap();
+        let now = Timestamp::UNIX_EPOCH;
+        let said = ["the moon is made of green cheese", "the sun is made of yellow butter"];
+        for (repo, said) in ["one", "two"].into_iter().zip(said) {
+            remember(home.path(), repo, &Words::new([said.to_owned()], []), now).unwrap();
+        }
+        let is_masked = |repo: &str, said: &str| {
+            let mut bytes = said.as_bytes().to_vec();
+            if let Some(masked) = Masked::of(home.path(), repo).unwrap() {
+                masked.mask(&mut bytes);
+            }
+            bytes != said.as_bytes()
+        };
+        assert!(is_masked("one", said[0]) && !is_masked("one", said[1]));
+        rename(home.path(), "two", "one").unwrap();
+        assert!(is_masked("one", said[0]) && is_masked("one", said[1]));
+        assert!(!is_masked("two", said[1]));
+    }
+}
