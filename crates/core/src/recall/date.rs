@@ -5,12 +5,24 @@
 use jiff::Span;
 use jiff::civil::{Date, Weekday, date};
 
+/// What it is worth to be said on the day that a question names, in the month, soon after the month, in the year. A
+/// word is worth 2 to 10.
+const ON_THE_DAY: f64 = 15.6;
+const IN_THE_MONTH: f64 = 10.4;
+const SOON_AFTER: f64 = 6.2;
+const IN_THE_YEAR: f64 = 5.2;
+
+/// What a month counts that is not the last of its name.
+const OF_ANOTHER_YEAR: f64 = 0.9;
+
 /// A time that a question names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Named {
     Day(Date),
     /// A month of a year.
     Month(i16, i8),
+    /// A month of which nobody said the year: that of this one, or if not, of another.
+    MonthOfSome(i16, i8),
     Year(i16),
     /// Some days that end with this one.
     Days(Date, i16),
@@ -24,19 +36,28 @@ impl Named {
             Self::Day(named) => around(days_between(named, day)),
             Self::Days(last, count) => match days_between(last, day) {
                 after @ 1.. => around(after),
-                within if within > -i64::from(count) => 12.0,
+                within if within > -i64::from(count) => ON_THE_DAY,
                 before => around(before + i64::from(count)),
             },
+            Self::MonthOfSome(year, month) => {
+                let begun = if day.month() < month { day.year() - 1 } else { day.year() };
+                let share = if begun == year { 1.0 } else { OF_ANOTHER_YEAR };
+                share * Self::Month(begun, month).worth(day)
+            }
             Self::Month(year, month) => {
                 if (day.year(), day.month()) == (year, month) {
-                    return 8.0;
+                    return IN_THE_MONTH;
                 }
                 let following = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
-                if (day.year(), day.month()) == following && day.day() <= 15 { 4.8 } else { 0.0 }
+                if (day.year(), day.month()) == following && day.day() <= 15 {
+                    SOON_AFTER
+                } else {
+                    0.0
+                }
             }
             Self::Year(year) => {
                 if day.year() == year {
-                    4.0
+                    IN_THE_YEAR
                 } else {
                     0.0
                 }
@@ -51,7 +72,7 @@ impl Named {
             Self::Days(last, count) => {
                 (last.checked_sub(Span::new().days(count - 1)).unwrap_or(last), last)
             }
-            Self::Month(year, month) => {
+            Self::Month(year, month) | Self::MonthOfSome(year, month) => {
                 let first = Date::new(year, month, 1).unwrap_or(Date::MIN);
                 (first, first.last_of_month())
             }
@@ -64,7 +85,7 @@ impl Named {
 fn around(days: i64) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "days within a calendar are few")]
     let days = days as f64;
-    if days >= 0.0 { 12.0 * (-days / 10.0).exp() } else { 12.0 * (days / 2.0).exp() }
+    ON_THE_DAY * if days >= 0.0 { -days / 10.0 } else { days / 2.0 }.exp()
 }
 
 fn days_between(from: Date, to: Date) -> i64 {
@@ -80,7 +101,8 @@ pub fn named(text: &str, today: &dyn Fn() -> Date) -> Option<Named> {
     }
     let words: Vec<&str> =
         lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    relative(&words, today).or_else(|| with_month(&words, today)).or_else(|| year(&words))
+    // The last week of March is none that is counted from today.
+    with_month(&words, today).or_else(|| relative(&words, today)).or_else(|| year(&words))
 }
 
 /// `2026-03-05` or `2026-03`, with whatever punctuation around it.
@@ -130,6 +152,49 @@ fn relative(words: &[&str], today: &dyn Fn() -> Date) -> Option<Named> {
     None
 }
 
+/// A third of a month.
+#[derive(Debug, Clone, Copy)]
+enum Part {
+    Early,
+    Middle,
+    Late,
+}
+
+impl Part {
+    fn of(self, year: i16, month: i8) -> Named {
+        let day = |day| Date::new(year, month, day).unwrap_or(Date::MIN);
+        let last = match self {
+            Self::Early => day(10),
+            Self::Middle => day(20),
+            Self::Late => day(1).last_of_month(),
+        };
+        Named::Days(last, 10)
+    }
+}
+
+/// Which part of a month is spoken of, from the words before its name: `early`, `the end of`, `the first week of`.
+fn part(before: &[&str]) -> Option<Part> {
+    let (before, of) = match before {
+        [before @ .., "of"] => (before, true),
+        _ => (before, false),
+    };
+    let (last, before) = before.split_last()?;
+    match (*last, of) {
+        ("early", _) | ("beginning" | "start", true) => Some(Part::Early),
+        ("mid", _) | ("middle", true) => Some(Part::Middle),
+        ("late", _) | ("end", true) => Some(Part::Late),
+        ("day" | "days" | "week" | "weeks" | "weekend" | "half", true) => {
+            let nearest = before.iter().rev().take(2);
+            nearest.copied().find_map(|word| match word {
+                "first" => Some(Part::Early),
+                "last" => Some(Part::Late),
+                _ => None,
+            })
+        }
+        _ => None,
+    }
+}
+
 /// `March`, `March 2026`, `5 March`, `March 5th, 2026`. `may` alone is a verb.
 fn with_month(words: &[&str], today: &dyn Fn() -> Date) -> Option<Named> {
     for (place, word) in words.iter().enumerate() {
@@ -140,23 +205,26 @@ fn with_month(words: &[&str], today: &dyn Fn() -> Date) -> Option<Named> {
         let day = before.or(after);
         let year_at = if after.is_some() && before.is_none() { 2 } else { 1 };
         let year = near(year_at).and_then(|word| plausible_year(word));
+        let part = part(&words[..place]);
         let is_named = year.is_some()
             || day.is_some()
+            || part.is_some()
             || near(-1).is_some_and(|word| ["in", "during", "since", "last"].contains(word));
         if !is_named {
             continue;
         }
         let of_year = |year| match day {
             Some(day) => Date::new(year, month, day).ok().map(Named::Day),
-            None => Some(Named::Month(year, month)),
+            None => Some(part.map_or(Named::Month(year, month), |part| part.of(year, month))),
         };
         let Some(year) = year else {
             // The last one there was.
-            let this = of_year(today().year());
-            return match this {
-                Some(named) if named.span().0 <= today() => this,
-                _ => of_year(today().year() - 1),
-            };
+            let this = of_year(today().year()).filter(|named| named.span().0 <= today());
+            let last = this.or_else(|| of_year(today().year() - 1));
+            return last.map(|named| match named {
+                Named::Month(year, month) => Named::MonthOfSome(year, month),
+                other => other,
+            });
         };
         return of_year(year);
     }
@@ -234,12 +302,18 @@ mod tests {
             ("what did we do last friday", Named::Day(date(2026, 1, 9))),
             ("decided on Monday", Named::Day(date(2026, 1, 5))),
             ("the outage 3 days ago", Named::Day(date(2026, 1, 9))),
-            ("tokens in March", Named::Month(2025, 3)),
-            ("tokens in January", Named::Month(2026, 1)),
+            ("tokens in March", Named::MonthOfSome(2025, 3)),
+            ("tokens in January", Named::MonthOfSome(2026, 1)),
             ("on 7 May 2023 she said", Named::Day(date(2023, 5, 7))),
             ("May 7th, 2023", Named::Day(date(2023, 5, 7))),
             ("December 24", Named::Day(date(2025, 12, 24))),
             ("last week", Named::Days(date(2026, 1, 5), 7)),
+            ("the last week of August 2023", Named::Days(date(2023, 8, 31), 10)),
+            ("early in the first two weeks of May", Named::Days(date(2025, 5, 10), 10)),
+            ("the outage in late October", Named::Days(date(2025, 10, 31), 10)),
+            ("mid-March 2024", Named::Days(date(2024, 3, 20), 10)),
+            ("at the end of february 2024", Named::Days(date(2024, 2, 29), 10)),
+            ("on Friday, 12 May 2023", Named::Day(date(2023, 5, 12))),
             ("last month", Named::Month(2025, 12)),
             ("in 2024", Named::Year(2024)),
         ] {
@@ -263,6 +337,11 @@ mod tests {
         assert!(worth(12) > worth(13) && worth(13) > worth(11) && worth(11) > worth(5));
         assert!(Named::Month(2025, 12).worth(date(2026, 1, 3)) > 0.0);
         assert!(Named::Days(TODAY, 7).worth(date(2026, 1, 6)) > 11.0);
+        let december =
+            |year, month, day| Named::MonthOfSome(2025, 12).worth(date(year, month, day));
+        assert!(december(2025, 12, 3) > december(2023, 12, 3));
+        assert!(december(2023, 12, 3) > december(2024, 1, 3) && december(2024, 1, 3) > 0.0);
+        assert!(december(2025, 11, 3).abs() < 1e-9);
         assert!(Named::Days(TODAY, 7).worth(date(2025, 12, 6)) < 1.0);
     }
 }

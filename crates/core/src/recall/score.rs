@@ -6,7 +6,10 @@
 //! gently, how long ago it was.
 
 const K1: f64 = 0.9;
-const B: f64 = 0.4;
+/// How much it tells against a message that it is long, and against a conversation, which is long where there was much
+/// to say.
+const B_OF_MESSAGE: f64 = 0.45;
+const B_OF_CONVERSATION: f64 = 0.2;
 
 /// How many of a conversation's best messages count.
 pub const COUNTED: usize = 8;
@@ -20,9 +23,11 @@ pub const REPLACED: f64 = 0.4;
 /// How much a word that only begins like the one that was asked for counts.
 pub const BEGINNING: f64 = 0.5;
 
-/// How much a word counts that the one which was asked for was probably meant to be. Beside words that are known it is
-/// a guess: a word that nobody said is not always a mistake.
-pub const NEAR: f64 = 0.5;
+/// How much a word counts that one of `asked` was probably meant to be. Beside others it is a guess: a word that nobody
+/// said is not always a mistake, and the more there are, the less they need it.
+pub fn near(asked: usize) -> f64 {
+    1.0 / f64::from(u32::try_from(asked.max(1)).unwrap_or(u32::MAX))
+}
 
 /// How rare a word is that `having` of `all` have.
 pub fn rarity(all: f64, having: f64) -> f64 {
@@ -32,12 +37,16 @@ pub fn rarity(all: f64, having: f64) -> f64 {
 
 /// What one word is worth in a message of `length` words where `mean` is usual.
 pub fn in_message(rarity: f64, length: f64, mean: f64) -> f64 {
-    rarity * (K1 + 1.0) / (1.0 + K1 * (1.0 - B + B * length / mean.max(1.0)))
+    rarity * (K1 + 1.0) / (1.0 + K1 * relative(B_OF_MESSAGE, length, mean))
 }
 
 /// What one word is worth in a conversation of `messages`, `holding` of which have it.
 pub fn in_conversation(rarity: f64, holding: f64, messages: f64, mean: f64) -> f64 {
-    rarity * holding * (K1 + 1.0) / (holding + K1 * (1.0 - B + B * messages / mean.max(1.0)))
+    rarity * holding * (K1 + 1.0) / (holding + K1 * relative(B_OF_CONVERSATION, messages, mean))
+}
+
+fn relative(b: f64, length: f64, mean: f64) -> f64 {
+    1.0 - b + b * length / mean.max(1.0)
 }
 
 /// What the messages of a conversation are worth together.

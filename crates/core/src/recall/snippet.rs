@@ -198,7 +198,7 @@ mod tests {
         );
         assert_eq!(
             shown(text, &["etat", "state", "die", "eat"], 160),
-            "went GONE [ÉTAT] [état] [my_State] [dying] youngest 2fa eaten [ate]"
+            "went GONE [ÉTAT] [état] [my_State] [dying] youngest 2fa [eaten] [ate]"
         );
     }
 

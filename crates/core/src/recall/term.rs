@@ -266,37 +266,48 @@ impl Iterator for Runs<'_> {
     }
 }
 
-/// Which bytes are part of a word.
-const OF_WORDS: [bool; 0x80] = {
-    let mut all = [false; 0x80];
+/// What each byte is to words: part of one, none, or the first of a letter that takes several.
+const OF_WORDS: [u8; 0x100] = {
+    let mut all = [BETWEEN; 0x100];
     let mut byte = 0_u8;
-    while byte < 0x80 {
-        all[byte as usize] = byte.is_ascii_alphanumeric() || byte == b'_';
+    loop {
+        all[byte as usize] = match byte {
+            b'_' => WITHIN,
+            _ if byte.is_ascii_alphanumeric() => WITHIN,
+            _ if byte.is_ascii() => BETWEEN,
+            _ => WIDE,
+        };
+        if byte == u8::MAX {
+            break all;
+        }
         byte += 1;
     }
-    all
 };
+const BETWEEN: u8 = 0;
+const WITHIN: u8 = 1;
+const WIDE: u8 = 2;
 
 /// Where what is of words, or what is not, ends that begins at `at`. Every byte of every text passes here, and most are
-/// looked up in a table.
+/// only looked up in a table.
 fn skip(text: &str, mut at: usize, of_words: bool) -> usize {
     let bytes = text.as_bytes();
-    while let Some(byte) = bytes.get(at) {
-        if let Some(known) = OF_WORDS.get(usize::from(*byte)) {
-            if *known != of_words {
-                break;
-            }
-            at += 1;
-            continue;
+    let same = if of_words { WITHIN } else { BETWEEN };
+    loop {
+        let rest = bytes.get(at..).unwrap_or_default();
+        let Some(more) = rest.iter().position(|byte| OF_WORDS[usize::from(*byte)] != same) else {
+            return bytes.len();
+        };
+        at += more;
+        if rest.get(more).is_none_or(|byte| OF_WORDS[usize::from(*byte)] != WIDE) {
+            return at;
         }
         let letter = text[at..].chars().next().unwrap_or(' ');
         let is_mark = ('\u{300}'..='\u{36f}').contains(&letter);
         if (letter.is_alphanumeric() || is_mark) != of_words {
-            break;
+            return at;
         }
         at += letter.len_utf8();
     }
-    at
 }
 
 /// The parts of a word that is made of several: `HTTPServer_id` is `HTTP`, `Server` and `id`.

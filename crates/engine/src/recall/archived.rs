@@ -149,7 +149,7 @@ fn said_in(here: &Here, kept: &Kept) -> Option<Vec<Said>> {
 
 fn open(here: &Here, kept: &Kept) -> Option<(Box<dyn Entries>, Vec<u8>)> {
     let reader = by_name(&kept.agent)?.transcripts()?.entries();
-    let bytes = Archive::new(&here.home).read(kept).ok()?;
+    let bytes = Archive::new(&here.home).read_either(kept).ok()?;
     Some((reader, bytes))
 }
 

@@ -42,7 +42,7 @@ pub use write::{Adding, IndexedSource, Message, Source};
 const FILE_NAME: &str = "index.db";
 
 /// Raised with every change of the tables below, of the terms, or of what is indexed.
-const VERSION: i64 = 7;
+const VERSION: i64 = 8;
 
 /// How many messages a page holds, as a number of bits. What a page does not hold is a gap between the numbers of
 /// messages, and a large gap takes more bytes in the list of every word.

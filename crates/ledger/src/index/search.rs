@@ -153,7 +153,8 @@ impl AtWork<'_> {
         if let Some(near) = self.lookup.nearest(&word.term)? {
             let rows = self.lookup.holding(&near, RARE + 1)?;
             if !rows.is_empty() {
-                self.push(words, &near, (rows, RARE + 1), score::NEAR);
+                let weight = score::near(self.query.words.len());
+                self.push(words, &near, (rows, RARE + 1), weight);
                 self.results.instead.push((word.typed.clone(), near));
                 return Ok(());
             }
