@@ -1,9 +1,10 @@
 //! Which rows hold a word, and what the index knows of a row.
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use heirloom_core::id::SessionId;
 use heirloom_core::recall::{Kind, near, score};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
@@ -82,6 +83,8 @@ pub(super) struct Lookup<'a> {
     restriction: String,
     /// The rows between which the search lies.
     rows: (i64, i64),
+    /// The sources of the session that is searched; its pages lie among those of others.
+    within: Option<HashSet<i64>>,
     pages: RefCell<HashMap<i64, Option<Rc<Page>>>>,
     sources: RefCell<HashMap<i64, Rc<From>>>,
     /// How many pages there are.
@@ -110,6 +113,7 @@ impl<'a> Lookup<'a> {
             db,
             restriction: search.restriction(is_only_repo(db, search)?),
             rows: bounds(db, search, newest)?,
+            within: search.session.map(|session| sources_of(db, session)).transpose()?,
             pages: RefCell::default(),
             sources: RefCell::default(),
             newest,
@@ -180,7 +184,7 @@ impl<'a> Lookup<'a> {
         Ok(near::nearest(term, known))
     }
 
-    /// The page of a row; none where it was put away.
+    /// The page of a row; none where it was put away, or is of another session than the one that is searched.
     pub(super) fn page(&self, row: i64) -> rusqlite::Result<Option<Rc<Page>>> {
         let number = row >> PAGE_BITS;
         if let Some(page) = self.pages.borrow().get(&number) {
@@ -204,6 +208,7 @@ impl<'a> Lookup<'a> {
                 })
             })
             .optional()?
+            .filter(|page| self.within.as_ref().is_none_or(|all| all.contains(&page.source)))
             .map(Rc::new);
         self.pages.borrow_mut().insert(number, page.clone());
         Ok(page)
@@ -289,6 +294,12 @@ fn is_only_repo(db: &Connection, search: &Search<'_>) -> rusqlite::Result<bool> 
         |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
     )?;
     Ok(!unknown && first == last && first.is_some_and(|repo| names.contains(&repo)))
+}
+
+fn sources_of(db: &Connection, session: SessionId) -> rusqlite::Result<HashSet<i64>> {
+    db.prepare("SELECT id FROM source WHERE session = ?1")?
+        .query_map((session.to_string(),), |row| row.get(0))?
+        .collect()
 }
 
 /// The rows between which messages of a time or a session can lie.

@@ -49,6 +49,41 @@ fn the_best_fit_comes_first_and_words_are_stemmed() {
 }
 
 #[test]
+fn one_session_is_searched_though_others_lie_between_its_pages() {
+    let home = TempDir::new().unwrap();
+    let mut ledger = ledger(&home);
+    let other = Scope::session(session_id(2), REPO);
+    ledger.append(at(2), other, &created("auth-v2")).unwrap();
+    ledger.append(at(2), other, &note(5, "Tokens of another session")).unwrap();
+    ledger
+        .with_index(|index| {
+            let mut adding = index.add()?;
+            // What was said in the first session is known later than the note of the second.
+            let source =
+                Source { key: "said".into(), session: Some(session_id(1)), ..Source::default() };
+            adding.source(&source)?;
+            adding.message(&Message {
+                kind: Kind::Prompt,
+                at: None,
+                offset: 0,
+                text: "tokens again",
+                branch: None,
+                tool: None,
+                author: None,
+                paths: &[],
+                note: None,
+            })?;
+            adding.finish()
+        })
+        .unwrap();
+    let search =
+        Search { text: "tokens", session: Some(session_id(1)), limit: 10, ..Search::default() };
+    let hits = ledger.search(&search).unwrap().hits;
+    assert_eq!(hits.len(), 3, "{hits:?}");
+    assert!(hits.iter().all(|hit| hit.session == Some(session_id(1))), "{hits:?}");
+}
+
+#[test]
 fn a_query_is_text_and_nothing_in_it_is_an_operator() {
     let home = TempDir::new().unwrap();
     let ledger = ledger(&home);
