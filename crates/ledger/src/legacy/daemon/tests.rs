@@ -212,6 +212,9 @@ fn what_is_no_daemon_db_is_refused() {
     let path = dir.path().join("other.db");
     Connection::open(&path).unwrap().execute_batch("CREATE TABLE t (x)").unwrap();
     let error = Daemon::open(&path).unwrap_err();
-    assert!(error.to_string().ends_with("it is not a daemon.db"), "{error}");
+    assert!(
+        error.to_string().ends_with("is not a daemon.db: it has no table of sessions"),
+        "{error}"
+    );
     assert!(matches!(Daemon::open(&dir.path().join("none.db")), Err(DaemonError::Missing { .. })));
 }
