@@ -114,7 +114,7 @@ impl fmt::Display for Stamp {
 
 /// What the agent's own file holds, where it is still what was taken in of it.
 fn original(kept: &Kept) -> Option<Vec<u8>> {
-    let is_whole = |stamp: &Stamp| stamp.size == kept.bytes && kept.masked.is_empty();
+    let is_whole = |stamp: &Stamp| stamp.size == kept.bytes && kept.masked_to == 0;
     let stamp = kept.stamp.filter(is_whole)?;
     let mut file = heirloom_repo::open(&kept.path).ok()?;
     let mut bytes = Vec::with_capacity(usize::try_from(kept.bytes).unwrap_or(0));
