@@ -25,6 +25,8 @@ const KEPT: &str = "refs/heirloom/stash";
 const HELD: &str = "refs/heirloom/held";
 /// Below which, of what is kept, stands what went missing while nobody looked.
 const MISSING: &str = "missing";
+/// What the names of our own branches begin with.
+const OURS: &str = "heirloom/";
 /// How often somebody else's lock is waited for, a little each time.
 const TRIES: u32 = 100;
 
@@ -65,9 +67,14 @@ pub fn take(path: &Path, before: &str, name: &str) -> Result<Vec<String>, GitErr
 
 /// The same for a worktree whose agent is gone, and nobody knows the list from before: what was stashed there since that
 /// time, in seconds.
+///
+/// Only on branches of ours: the person may have stashed something since, on another one that the agent visited.
 pub fn take_since(path: &Path, since: i64, name: &str) -> Result<Vec<String>, GitError> {
     let now = list(path);
-    let before = now.lines().filter(|line| time_of(line).is_none_or(|time| time < since));
+    let may_be_theirs = |line: &str| {
+        branch_of(line).starts_with(OURS) && time_of(line).is_some_and(|time| time >= since)
+    };
+    let before = now.lines().filter(|line| !may_be_theirs(line));
     take(path, &before.fold(String::new(), |before, line| before + line + "\n"), name)
 }
 
@@ -162,9 +169,8 @@ pub fn missing(path: &Path, before: &str) -> Vec<String> {
         return Vec::new();
     }
     let there: HashSet<&str> = now.lines().map(commit_of_line).collect();
-    let is_gone = |line: &&str| {
-        !there.contains(commit_of_line(line)) && !branch_of(line).starts_with("heirloom/")
-    };
+    let is_gone =
+        |line: &&str| !there.contains(commit_of_line(line)) && !branch_of(line).starts_with(OURS);
     let gone: Vec<&str> = before.lines().filter(is_gone).collect();
     if gone.is_empty() {
         return Vec::new();
@@ -479,5 +485,13 @@ mod tests {
         assert_eq!(take_since(&tree, 2000, "x").unwrap(), [commit_of_line(&new)]);
         let left: Vec<String> = list(&root).lines().map(|l| commit_of_line(l).to_owned()).collect();
         assert_eq!(left, [commit_of_line(&old), commit_of_line(&mine)]);
+        // One of the person's own on a branch that the agent had visited is theirs.
+        git(&tree, &["checkout", "-q", "-b", "feature"]);
+        git(&tree, &["checkout", "-q", "heirloom/issue/x"]);
+        git(&root, &["checkout", "-q", "feature"]);
+        fs::write(root.join("a.txt"), "mine too\n").unwrap();
+        git(&root, &["stash", "push", "-q"]);
+        assert_eq!(take_since(&tree, 2000, "x").unwrap(), [""; 0]);
+        assert_eq!(git(&root, &["show", "stash@{0}:a.txt"]), "mine too");
     }
 }
