@@ -3,6 +3,7 @@
 //! Invariant: nothing here touches a branch, the index or the files of the person. What is ours is
 //! changed only if it still is what we saw last.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -132,6 +133,19 @@ pub fn is_contained(root: &Path, one: &str, other: &str) -> bool {
     whole.first().is_some_and(|whole| since.contains(whole))
 }
 
+/// Whether every file that `one` changed is the same in `other`. Costs much less than [`is_contained`], and does not know
+/// work again where somebody went on in the same files.
+pub fn has_same_files(root: &Path, one: &str, other: &str) -> bool {
+    let names = |range: &[&str]| {
+        let arguments = [&["diff", "--name-only", "--no-renames"], range, &["--"]].concat();
+        git(root, None, &arguments).ok()
+    };
+    let Some(changed) = names(&[&format!("{other}...{one}")]) else { return false };
+    let Some(different) = names(&[other, one]) else { return false };
+    let different: HashSet<&str> = different.lines().collect();
+    !changed.lines().any(|name| different.contains(name))
+}
+
 /// The commits of `one` that are not in `other`, newest first, a line each.
 pub fn ahead(root: &Path, one: &str, other: &str) -> Vec<String> {
     let range = format!("{other}..{one}");
@@ -146,16 +160,10 @@ pub fn below(root: &Path, prefix: &str) -> Vec<String> {
     names.unwrap_or_default().lines().map(str::to_owned).collect()
 }
 
-/// The branches, of remotes too, that hold `commit`.
+/// The branches, of remotes too, that hold `commit`, by their full names.
 pub fn holders(root: &Path, commit: &str) -> Vec<String> {
-    let arguments = [
-        "for-each-ref",
-        "--format=%(refname:lstrip=2)",
-        "--contains",
-        commit,
-        "refs/heads",
-        "refs/remotes",
-    ];
+    let arguments =
+        ["for-each-ref", "--format=%(refname)", "--contains", commit, "refs/heads", "refs/remotes"];
     let names = git(root, None, &arguments);
     names.unwrap_or_default().lines().map(str::to_owned).collect()
 }
@@ -248,8 +256,11 @@ mod tests {
         on_main(&["merge", "-q", "--squash", "ours/one"]);
         git(root, None, &["commit", "-q", "-m", "squashed"]).unwrap();
         assert_eq!(join(root, &tip, "HEAD", "m"), Joined::Contained);
+        commit(root, "e.txt", "e\n");
+        assert!(has_same_files(root, &tip, "HEAD"));
         // The person went on where the work had been: only the patches tell.
         commit(root, "a.txt", "three\n");
+        assert!(!has_same_files(root, &tip, "HEAD"));
         assert_eq!(join(root, &tip, "HEAD", "m"), Joined::Contained);
         on_main(&["cherry-pick", &format!("{start}..ours/one")]);
         commit(root, "a.txt", "four\n");

@@ -155,8 +155,10 @@ fn look(directory: &Path, root: &Path, name: &str) -> Leftover {
     }
     if let Some(tip) = &tip {
         let elsewhere = branch::holders(root, tip);
-        let is_elsewhere = |name: &String| !name.starts_with(OF_ISSUES);
-        if !elsewhere.iter().any(is_elsewhere) {
+        let is_of_issue = |name: &String| {
+            name.strip_prefix("refs/heads/").is_some_and(|name| name.starts_with(OF_ISSUES))
+        };
+        if elsewhere.iter().all(is_of_issue) {
             holds.push(format!("commits that are only on {branch}"));
         }
     }
@@ -189,9 +191,22 @@ fn brought_together(root: &Path, is_running: bool) -> Vec<Leftover> {
 
 /// Whether finished work is on a branch of the person's: merged there, or squashed or picked onto the one it is for.
 fn is_merged(root: &Path, name: &str, tip: &str) -> bool {
-    let is_persons = |holder: &String| !holder.starts_with("heirloom/");
-    branch::holders(root, tip).iter().any(is_persons)
+    is_plainly_merged(root, name, tip)
         || meant(root, name).is_some_and(|onto| branch::is_contained(root, tip, onto))
+}
+
+/// The same as far as it can be told at once: the patches of a long history are not compared.
+fn is_plainly_merged(root: &Path, name: &str, tip: &str) -> bool {
+    branch::holders(root, tip).iter().any(|holder| is_persons(holder))
+        || meant(root, name).is_some_and(|onto| branch::has_same_files(root, tip, onto))
+}
+
+/// Whether a branch, by its full name, is the person's. One of ours that was pushed is still ours: a pull request is not
+/// merged yet.
+fn is_persons(branch: &str) -> bool {
+    let remote = || branch.strip_prefix("refs/remotes/")?.split_once('/').map(|(_, name)| name);
+    let name = branch.strip_prefix("refs/heads/").or_else(remote);
+    !name.unwrap_or_default().starts_with("heirloom/")
 }
 
 /// The branch that finished work is for, while there is one of that name.
@@ -210,14 +225,16 @@ pub struct Waiting {
     pub command: String,
 }
 
-/// The finished work that waits to be merged, that for the branch of this checkout first.
+/// The finished work that waits to be merged, that for the branch of this checkout first. It is asked for often: work that
+/// only its patches would show to be merged is left to [`clean`].
 pub fn waiting(here: &Here) -> Vec<Waiting> {
     let root = here.place.root.as_path();
     if here.place.git_dir.is_none() {
         return Vec::new();
     }
-    let unmerged =
-        |name: &String| branch::tip_of(root, name).is_some_and(|tip| !is_merged(root, name, &tip));
+    let unmerged = |name: &String| {
+        branch::tip_of(root, name).is_some_and(|tip| !is_plainly_merged(root, name, &tip))
+    };
     let own = here.place.head.branch();
     let mut found: Vec<String> =
         branch::below(root, OF_WORK).into_iter().filter(unmerged).collect();

@@ -56,10 +56,20 @@ fn finished_work_that_waits_is_named_at_home_until_it_was_merged() {
         "git switch main && git merge heirloom/work/main"
     );
     yard.git(&["switch", "-q", "main"]);
+    // Pushed for a pull request it is not merged yet.
+    let pushed = format!("refs/remotes/origin/{TOGETHER}");
+    yard.git(&["update-ref", &pushed, TOGETHER]);
+    assert!(waits(&yard).is_some());
+    assert!(kept(&yard.json(&["work", "clean"]), TOGETHER).is_some());
     // A squash brings it over too.
     yard.git(&["merge", "-q", "--squash", TOGETHER]);
     yard.git(&["commit", "-qm", "squashed"]);
     assert_eq!(waits(&yard), None);
+    // Where the person went on in the same file, only the patches tell. Not for a screen that has to be quick.
+    let file = yard.git(&["diff", "--name-only", "HEAD~1", "HEAD"]);
+    yard.env.write(&file, "mine\n");
+    yard.git(&["commit", "-qam", "mine"]);
+    assert!(waits(&yard).is_some());
     yard.run(&["work", "clean"]).success();
     assert!(!branches(&yard).contains(&TOGETHER.to_owned()));
 }
