@@ -101,23 +101,23 @@ impl Ledger {
         self.append_all(at, |appender| appender.append(scope, body))
     }
 
-    /// Takes in runs of the original in one transaction at the time `at`, for less than one by one: there may be many, and
-    /// only one of them is needed at a time.
+    /// Takes in runs of the original in one transaction at the time `at`, for less than one by one. They are read
+    /// already: whoever reads files while the ledger is locked keeps everybody waiting.
     pub fn take_in_work_runs(
         &mut self,
         at: Timestamp,
         scope: Scope<'_>,
-        runs: impl IntoIterator<Item = WorkImported>,
+        runs: &[WorkImported],
     ) -> Result<(), Error> {
         self.attached()?;
         self.configure_for_many()?;
         let _untriggered =
             Untriggered::of(&self.connection).map_err(|source| self.explain("write to", source))?;
         self.transact_ready(at, |writer| {
-            runs.into_iter().try_for_each(|run| {
+            runs.iter().try_for_each(|run| {
                 let derive =
-                    |db: &Connection, record: &Record| projection::take_in(db, record, &run);
-                writer.appender.append_deriving(scope, &run, derive).map(drop)
+                    |db: &Connection, record: &Record| projection::take_in(db, record, run);
+                writer.appender.append_deriving(scope, run, derive).map(drop)
             })
         })
     }
@@ -455,13 +455,13 @@ mod tests {
             issues: Vec::new(),
         };
         let many = vec![run; 20];
-        ledger.take_in_work_runs(Timestamp::UNIX_EPOCH, Scope::default(), many.clone()).unwrap();
+        ledger.take_in_work_runs(Timestamp::UNIX_EPOCH, Scope::default(), &many).unwrap();
         let replaces = "INSERT OR REPLACE INTO main.record SELECT * FROM main.record WHERE seq = 3";
         let refused = ledger.connection.execute_batch(replaces).unwrap_err();
         assert!(refused.to_string().contains("records are never replaced"), "{refused}");
         // The chain cannot go on where a record is already: the table itself refuses that.
         ledger.connection.execute_batch("UPDATE main.head SET seq = 1").unwrap();
-        assert!(ledger.take_in_work_runs(Timestamp::UNIX_EPOCH, Scope::default(), many).is_err());
+        assert!(ledger.take_in_work_runs(Timestamp::UNIX_EPOCH, Scope::default(), &many).is_err());
         let refused = ledger.connection.execute_batch(replaces).unwrap_err();
         assert!(refused.to_string().contains("records are never replaced"), "{refused}");
     }

@@ -32,9 +32,11 @@ pub(crate) fn import(
     for Files { directory, names } in &new {
         let mut reader = Reader::new(here, directory, &mut bad);
         for some in names.chunks(AT_ONCE) {
-            let runs = some.iter().filter_map(|name| reader.read(name));
+            // All before the transaction: others wait for the ledger as long as that goes on.
+            let runs: Vec<WorkImported> =
+                some.iter().filter_map(|name| reader.read(name)).collect();
             let scope = Scope { session: None, repo: Some(&here.place.repo) };
-            ledger.take_in_work_runs(here.clock.now(), scope, runs)?;
+            ledger.take_in_work_runs(here.clock.now(), scope, &runs)?;
             done += some.len();
             if total >= MANY {
                 tell(done, total);

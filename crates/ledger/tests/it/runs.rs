@@ -160,7 +160,7 @@ fn many_of_the_original_are_taken_in_at_once_as_they_are_one_by_one() {
         ],
     };
     let runs: Vec<WorkImported> = (0..40).map(run).collect();
-    ledger.take_in_work_runs(at(100), scope(), runs).unwrap();
+    ledger.take_in_work_runs(at(100), scope(), &runs).unwrap();
     ledger.append(at(101), scope(), &run(40)).unwrap();
     assert_eq!(ledger.imported_work_runs(REPO).unwrap().len(), 41);
     for (place, id) in [(0, "r40"), (1, "r39"), (40, "r0")] {
