@@ -8,7 +8,7 @@ use heirloom_core::id::SessionId;
 use heirloom_core::recall::{Kind, Snippet};
 use heirloom_core::words::in_words;
 use heirloom_engine::recall::{Around, Found, Query, SearchHit, search};
-use heirloom_engine::sessions;
+use heirloom_engine::{reach, sessions};
 use heirloom_ledger::Ledger;
 use jiff::{Span, Timestamp};
 
@@ -122,6 +122,8 @@ fn query(args: Args, now: Timestamp) -> Result<Query, Failure> {
 /// The repository that is meant, by its key or a path as seen from here. Nothing is found in one that nobody knows, and
 /// that would look as if nothing had been said there.
 fn repository(app: &App, ledger: &Ledger, name: &str) -> Result<String, Failure> {
+    // First: whether there is one is nothing for an agent to find out.
+    reach::everywhere(&app.here, ledger)?;
     let path = app.directory.join(name);
     let path = path.canonicalize().unwrap_or(path).display().to_string();
     for known in [name, &path] {
@@ -129,7 +131,7 @@ fn repository(app: &App, ledger: &Ledger, name: &str) -> Result<String, Failure>
             return Ok(known.to_owned());
         }
     }
-    Err(Failure::new(Code::RepoNotFound, format!("nothing is recorded of a repository {name}"))
+    Err(Failure::new(Code::RepoNotFound, format!("no repository {name} is known"))
         .hint("give its key (hr_…) or its path; `heirloom repo` prints them in that repository"))
 }
 

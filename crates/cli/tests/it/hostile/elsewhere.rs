@@ -37,6 +37,8 @@ fn an_agent_sees_no_session_of_another_repository() {
         &["archive", "show", id],
         &["search", "canary", "--session", id],
         &["search", "canary", "--all-repos"],
+        &["search", "canary", "--repo", "../other"],
+        &["search", "canary", "--repo", "../nowhere"],
         &["usage", "--all-repos"],
         &["usage", "--by", "repo"],
         &["approvals", "list", "--all-repos"],
