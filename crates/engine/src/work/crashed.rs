@@ -99,8 +99,9 @@ fn take_stashes(of: &IssueRun) -> Option<String> {
     match stash::take_since(path, of.started_at.as_second(), issue) {
         Ok(taken) if taken.is_empty() => None,
         Ok(taken) => Some(format!(
-            "the agent on {issue} stashed something before its run was killed; it is kept as {}",
-            taken.join(" ")
+            "the agent on {issue} stashed something before its run was killed; restore {} with {}",
+            trees::them(taken.len()),
+            trees::stash_commands("apply", &taken)
         )),
         Err(error) => Some(format!("what the agent on {issue} stashed is in your list: {error}")),
     }

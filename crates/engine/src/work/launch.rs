@@ -17,7 +17,7 @@ use super::monitor::ActivityMonitor;
 use super::on_issue::OnIssue;
 use super::options::Reviewer;
 use super::prior;
-use super::trees::Trees;
+use super::trees::{Trees, stash_commands, them};
 use crate::session::{
     self, Continue, Launch, LaunchContext, Prepared, Purpose, SessionEnded, SessionError,
 };
@@ -134,20 +134,23 @@ fn put_stashes_back(on: &mut OnIssue<'_, '_>, before: &Stashes) {
         return;
     }
     let count = lost.len();
-    let are = if count == 1 { "is" } else { "are" };
+    let them = them(count);
     let by_hand = || {
         let commits: Vec<&str> = lost.iter().map(|line| stash::commit_of_line(line)).collect();
-        format!("to restore: `git stash store {}`", commits.join("`, `git stash store "))
+        format!("restore {them} with {}", stash_commands("store", &commits))
     };
     if !before.has_same_tree(trees) {
-        on.warn(format!("{count} of your stashes {are} gone; if that was not you, {}", by_hand()));
+        on.warn(format!(
+            "{count} of your stashes disappeared; if you did not remove {them}, {}",
+            by_hand()
+        ));
         return;
     }
     match trees.put_stashes_back(&before.list, &lost) {
         Ok(restored) => {
             on.warn(match count - restored {
                 0 => format!(
-                    "an agent removed {count} of your stashes; restored, but what was in them may be in its work"
+                    "an agent removed {count} of your stashes; restored; its commits may contain their changes"
                 ),
                 gone => format!(
                     "an agent removed {count} of your stashes; {gone} cannot be restored: git has collected what was in them"
@@ -164,7 +167,7 @@ fn put_stashes_back(on: &mut OnIssue<'_, '_>, before: &Stashes) {
             ));
         }
         Err(error) => {
-            on.warn(format!("{count} of your stashes {are} gone ({error}); {}", by_hand()));
+            on.warn(format!("{count} of your stashes disappeared ({error}); {}", by_hand()));
         }
     }
 }
@@ -174,11 +177,11 @@ fn take_stashes(on: &mut OnIssue<'_, '_>, before: &str) {
     match Trees::take_stashes(&on.tree, &on.job.issue.id, before) {
         Ok(taken) if taken.is_empty() => {}
         Ok(taken) => {
-            let commits = taken.join(" ");
-            on.warn(format!("the agent stashed something; it is kept as {commits}"));
+            let (them, by_hand) = (them(taken.len()), stash_commands("apply", &taken));
+            on.warn(format!("the agent stashed something; restore {them} with {by_hand}"));
             on.so_far.news.push(format!(
                 "what you stashed is not in the list of stashes, which is shared, but here: \
-                 `git stash apply {commits}`"
+                 {by_hand}"
             ));
         }
         Err(error) => on.warn(format!("what the agent stashed is in your list: {error}")),

@@ -388,11 +388,20 @@ fn is_gone(holder: &str) -> bool {
 /// Lets go of the stashes that runs held which were killed. Returns what the person should know.
 pub(super) fn release_gone(root: &Path) -> Option<String> {
     let missing = stash::release_gone(root, is_gone).ok().filter(|missing| !missing.is_empty())?;
-    let count = missing.len();
-    let are = if count == 1 { "is" } else { "are" };
+    let (count, them) = (missing.len(), them(missing.len()));
     Some(format!(
-        "{count} of your stashes {are} gone since a run was killed; if that was not you, to restore: \
-         `git stash store {}`",
-        missing.join("`, `git stash store ")
+        "{count} of your stashes disappeared while a run was killed; if you did not remove {them}, restore {them} with {}",
+        stash_commands("store", &missing)
     ))
+}
+
+/// What so many stashes are called in a sentence that named them.
+pub(super) fn them(count: usize) -> &'static str {
+    if count == 1 { "it" } else { "them" }
+}
+
+/// What does something with stashes that are on no list. Git takes one at a time.
+pub(super) fn stash_commands(does: &str, commits: &[impl AsRef<str>]) -> String {
+    let one = |commit: &str| format!("`git stash {does} {commit}`");
+    commits.iter().map(|commit| one(commit.as_ref())).collect::<Vec<_>>().join(", ")
 }

@@ -37,7 +37,8 @@ fn stashes_are_the_persons_again_after_a_kill() {
     child.wait().unwrap();
     assert_ne!(yard.git(&["for-each-ref", "refs/heirloom/held"]), "");
     let ran = yard.run(&["work", "clean"]).success();
-    assert!(ran.stderr.contains("stashed something before its run was killed"), "{ran}");
+    let told = "stashed something before its run was killed; restore it with `git stash apply ";
+    assert!(ran.stderr.contains(told), "{ran}");
     assert_eq!(yard.git(&["stash", "list", "--format=%H"]), mine);
     assert_eq!(yard.git(&["for-each-ref", "refs/heirloom/held"]), "");
     let kept = format!("refs/heirloom/stash/{issue}/1^3:stashed.txt");
@@ -49,7 +50,8 @@ fn stashes_are_the_persons_again_after_a_kill() {
     signal(&child, "-KILL");
     child.wait().unwrap();
     let ran = yard.run(&["work"]);
-    assert!(ran.stderr.contains(&format!("`git stash store {mine}`")), "{ran}");
+    let told = "1 of your stashes disappeared while a run was killed; if you did not remove it, restore it with";
+    assert!(ran.stderr.contains(&format!("{told} `git stash store {mine}`")), "{ran}");
     yard.git(&["stash", "store", &mine]);
     assert_eq!(yard.git(&["show", "stash@{0}:mine.txt"]), "mine");
     assert_eq!(yard.git(&["for-each-ref", "refs/heirloom/held"]), "");

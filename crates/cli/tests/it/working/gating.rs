@@ -366,7 +366,10 @@ fn what_an_agent_stashes_is_not_in_the_persons_list_but_kept_for_it() {
     assert_eq!(before, look());
     let kept = format!("refs/heirloom/stash/{issue}/1");
     assert_eq!(yard.git(&["show", &format!("{kept}^3:stashed.txt")]), "stashed");
-    assert!(ran.stderr.contains("the agent stashed something; it is kept as"), "{ran}");
+    assert!(
+        ran.stderr.contains("the agent stashed something; restore it with `git stash apply "),
+        "{ran}"
+    );
     let prompt = yard.given(&issue, 2).prompt;
     assert!(prompt.contains("`git stash apply "), "{prompt}");
 }
@@ -388,7 +391,7 @@ fn what_an_agent_takes_off_the_persons_stashes_is_put_back() {
     assert_eq!(before, look(), "{ran}");
     for (issue, count) in issues {
         let told = format!(
-            "{issue}: an agent removed {count} of your stashes; restored, but what was in them may be in its work"
+            "{issue}: an agent removed {count} of your stashes; restored; its commits may contain their changes"
         );
         assert!(ran.stderr.contains(&told), "{ran}");
     }
@@ -410,7 +413,7 @@ fn a_stash_that_the_person_pops_while_two_agents_work_stays_popped() {
     assert!(child.wait_with_output().unwrap().status.success());
     assert_eq!(yard.git(&["stash", "list"]), "");
     let told = format!(
-        "1 of your stashes is gone; if that was not you, to restore: `git stash store {commit}`"
+        "1 of your stashes disappeared; if you did not remove it, restore it with `git stash store {commit}`"
     );
     for issue in &issues {
         yard.wait_until_said(&format!("{issue}: {told}"));
