@@ -114,6 +114,11 @@ fn root(env: &Env) -> Option<PathBuf> {
     Some(before.unwrap_or(own).join("projects"))
 }
 
+/// Brings conversations of earlier versions to where the simulation writes its own, for whoever changes what is in them.
+pub fn settle(env: &Env) {
+    own_root(env);
+}
+
 /// Where the simulation writes its conversations. Those of earlier versions move there, so that they can go on.
 fn own_root(env: &Env) -> Option<PathBuf> {
     let own = env::home(env)?.join("sim");

@@ -47,11 +47,6 @@ impl Sums {
         self.0.is_empty()
     }
 
-    /// Knows those of others as well.
-    pub fn add(&mut self, others: Self) {
-        self.0.extend(others.0);
-    }
-
     /// Masks the words that are known in a transcript, or in a part of one. Returns whether there were any.
     pub fn mask(&self, secret: &Secret, bytes: &mut [u8]) -> bool {
         if self.is_empty() {

@@ -335,7 +335,10 @@ pub(crate) fn address(home: &Path, source: &Source) -> String {
     // One that is to be read again is of no generation until that is done, and is kept as it was.
     let newest = || {
         let mut kept = Archive::new(home).of_session(session).into_iter();
-        kept.rfind(|kept| kept.subagent.as_deref() == subagent).map_or(1, |kept| kept.generation)
+        let is_it = |kept: &Kept| {
+            kept.subagent.as_deref() == subagent && kept.agent_session_id == source.agent_session_id
+        };
+        kept.rfind(is_it).map_or(1, |kept| kept.generation)
     };
     let generation = if source.generation > 0 { source.generation } else { newest() };
     format!("archive:{session}/{}", label(subagent, generation))

@@ -156,6 +156,8 @@ pub(crate) fn forget_telling(
     then: &mut dyn FnMut(&'static str) -> Result<(), CaptureError>,
 ) -> Result<Forgotten, CaptureError> {
     let mut gone = Forgotten::default();
+    // They come to this home with the next launch, of which no byte may be left then.
+    heirloom_agents::sim::settle(&here.env);
     let continued = continued(ledger, session)?;
     let before = marks::begin(&here.home, ledger, session, &continued)?;
     then("begin")?;

@@ -11,8 +11,10 @@ use heirloom_core::id::SessionId;
 use heirloom_core::session::Session;
 use heirloom_ledger::{Error, Facts, Ledger};
 
+use super::archive::is_database;
+use super::masked::Masked;
 use super::take::{Manner, Wanted, take};
-use super::{Archive, CaptureError, PATIENCE, facts, on};
+use super::{Archive, CaptureError, Kept, PATIENCE, facts, on};
 use crate::here::Here;
 
 /// The most that is read in passing, by a command that wants to show something.
@@ -100,6 +102,22 @@ fn take_in(
     take(&here.home, &mut Facts::open(&here.home, PATIENCE)?, &wanted, manner).map(drop)
 }
 
+/// Masks in an agent's own file what was forgotten since.
+fn mask(home: &Path, kept: &Kept, bytes: &mut Vec<u8>) -> Result<(), CaptureError> {
+    if kept.masked_to == 0 {
+        return Ok(());
+    }
+    let known = facts(home)?.map(|facts| facts.own_source(kept.session)).transpose()?.flatten();
+    let masked = known.map(|known| Masked::of(home, &known.repo)).transpose()?.flatten();
+    let end = usize::try_from(kept.masked_to).unwrap_or(usize::MAX).min(bytes.len());
+    match masked {
+        Some(masked) => masked.mask(&mut bytes[..end]),
+        // Nobody can tell any more which words they were.
+        None => drop(bytes.drain(..end)),
+    }
+    Ok(())
+}
+
 /// What a session's own transcript says, from the archive; from the agent's own file where only facts
 /// are kept. Its text is as it was said.
 pub fn entries(home: &Path, session: SessionId) -> Result<Vec<Entry>, CaptureError> {
@@ -110,10 +128,12 @@ pub fn entries(home: &Path, session: SessionId) -> Result<Vec<Entry>, CaptureErr
     let Some(transcripts) = transcripts else { return Ok(Vec::new()) };
     let bytes = if kept.stored > 0 {
         archive.read(&kept)?
-    } else if kept.path.extension().is_some_and(|end| end == "jsonl") {
-        heirloom_repo::read_given(&kept.path)?.unwrap_or_default()
-    } else {
+    } else if is_database(&kept.path) {
         Vec::new()
+    } else {
+        let mut bytes = heirloom_repo::read_given(&kept.path)?.unwrap_or_default();
+        mask(home, &kept, &mut bytes)?;
+        bytes
     };
     Ok(entry::all(&mut *transcripts.entries(), &bytes))
 }

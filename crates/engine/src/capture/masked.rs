@@ -16,13 +16,13 @@ use uuid::Uuid;
 
 /// What was forgotten in a repository.
 pub(super) struct Masked {
-    known: Known,
+    known: Vec<Known>,
     secret: Secret,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Known {
-    /// When something was last forgotten.
+    /// When it was forgotten.
     at: Timestamp,
     sums: Sums,
 }
@@ -59,18 +59,29 @@ impl Masked {
             return Ok(None);
         }
         let known = read(&path)?;
-        Ok(Some(Self { known, secret: secret(home)? }))
+        // Another one would know none of the words, and all of them would come back.
+        let secret = secret(home)?.ok_or_else(|| FileError {
+            doing: "read",
+            path: directory(home).join(SECRET),
+            source: io::Error::new(io::ErrorKind::NotFound, "it was deleted"),
+        })?;
+        Ok(Some(Self { known, secret }))
     }
 
-    /// Whether a transcript that was never met before may have the words: it was there when they were forgotten, or it
-    /// is a copy of one. What began later is somebody's own.
-    pub(super) fn may_be_in(&self, begins: &Beginning) -> bool {
-        !begins.forked_from.is_empty() || begins.first.is_none_or(|first| first <= self.known.at)
+    /// Leaves what a transcript may have that was never met before: it was there when the words were forgotten, or it
+    /// is a copy of one. What began later is somebody's own. Returns whether there is any.
+    pub(super) fn retain(&mut self, begins: &Beginning) -> bool {
+        let is_older = |at: Timestamp| begins.first.is_none_or(|first| first <= at);
+        let is_copy = !begins.forked_from.is_empty();
+        self.known.retain(|known| is_copy || is_older(known.at));
+        !self.known.is_empty()
     }
 
     /// Masks the words in a transcript, or in a part of one.
     pub(super) fn mask(&self, bytes: &mut [u8]) {
-        self.known.sums.mask(&self.secret, bytes);
+        for known in &self.known {
+            known.sums.mask(&self.secret, bytes);
+        }
     }
 }
 
@@ -82,8 +93,8 @@ pub(super) fn remember(
     now: Timestamp,
 ) -> Result<(), FileError> {
     let _lock = lock(home)?;
-    let sums = Sums::of(words, &secret(home)?);
-    add(&path(home, repo), Known { at: now, sums })
+    let sums = Sums::of(words, &the_secret(home)?);
+    add(&path(home, repo), vec![Known { at: now, sums }])
 }
 
 /// What was forgotten in a repository is known of what it is called from now on.
@@ -116,43 +127,53 @@ fn lock(home: &Path) -> Result<heirloom_repo::LockFile, FileError> {
     Ok(lock)
 }
 
-fn read(path: &Path) -> Result<Known, FileError> {
+fn read(path: &Path) -> Result<Vec<Known>, FileError> {
     let read = serde_json::from_slice(&file::read(path)?);
     read.map_err(|error| FileError { doing: "read", path: path.to_owned(), source: error.into() })
 }
 
-fn add(path: &Path, mut new: Known) -> Result<(), FileError> {
-    if path.exists() {
-        let known = read(path)?;
-        new.at = new.at.max(known.at);
-        new.sums.add(known.sums);
+fn add(path: &Path, new: Vec<Known>) -> Result<(), FileError> {
+    let mut all = if path.exists() { read(path)? } else { Vec::new() };
+    // Whoever was ended in the middle of it forgets the same once more.
+    let is_new = |new: &Known| !new.sums.is_empty() && all.iter().all(|old| old.sums != new.sums);
+    let new: Vec<Known> = new.into_iter().filter(is_new).collect();
+    if new.is_empty() {
+        return Ok(());
     }
+    all.extend(new);
     let failed = |source| FileError { doing: "write", path: path.to_owned(), source };
-    let text = serde_json::to_vec(&new).map_err(|error| failed(error.into()))?;
+    let text = serde_json::to_vec(&all).map_err(|error| failed(error.into()))?;
     replace_private(path, &text).map_err(failed)
 }
 
-/// The secret of this home, made when it is first asked for.
-fn secret(home: &Path) -> Result<Secret, FileError> {
-    let path = directory(home).join("secret");
-    let failed = |source| FileError { doing: "read", path: path.clone(), source };
+/// What the file of the secret is called.
+const SECRET: &str = "secret";
+
+/// The secret of this home, if it has one.
+fn secret(home: &Path) -> Result<Option<Secret>, FileError> {
+    let path = directory(home).join(SECRET);
     match file::read(&path) {
         Ok(known) => {
-            let is_short = |_| failed(io::Error::new(io::ErrorKind::InvalidData, "not 32 bytes"));
-            Secret::try_from(&known[..]).map_err(is_short)
+            let short = io::Error::new(io::ErrorKind::InvalidData, "not 32 bytes");
+            let is_short = |_| FileError { doing: "read", path: path.clone(), source: short };
+            Secret::try_from(&known[..]).map(Some).map_err(is_short)
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let random = [Uuid::new_v4(), Uuid::new_v4()].map(Uuid::into_bytes).concat();
-            let secret = *blake3::hash(&random).as_bytes();
-            replace_private(&path, &secret).map_err(|source| FileError {
-                doing: "write",
-                path: path.clone(),
-                source,
-            })?;
-            Ok(secret)
-        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// The same, made when something is first forgotten.
+fn the_secret(home: &Path) -> Result<Secret, FileError> {
+    if let Some(known) = secret(home)? {
+        return Ok(known);
+    }
+    let random = [Uuid::new_v4(), Uuid::new_v4()].map(Uuid::into_bytes).concat();
+    let secret = *blake3::hash(&random).as_bytes();
+    let path = directory(home).join(SECRET);
+    let failed = |source| FileError { doing: "write", path: path.clone(), source };
+    replace_private(&path, &secret).map_err(failed)?;
+    Ok(secret)
 }
 
 #[cfg(test)]
@@ -178,5 +199,38 @@ mod tests {
         rename(home.path(), "two", "one").unwrap();
         assert!(is_masked("one", said[0]) && is_masked("one", said[1]));
         assert!(!is_masked("two", said[1]));
+    }
+
+    #[test]
+    fn what_began_after_words_were_forgotten_may_say_them_though_others_were_forgotten_later() {
+        let home = tempfile::tempdir().unwrap();
+        let at = |second| Timestamp::from_second(second).unwrap();
+        let said = ["the moon is made of green cheese", "the sun is made of yellow butter"];
+        for (second, said) in [10, 30].into_iter().zip(said) {
+            let words = Words::new([said.to_owned()], []);
+            remember(home.path(), "one", &words, at(second)).unwrap();
+        }
+        let begins = Beginning { first: Some(at(20)), forked_from: Vec::new() };
+        let mut masked = Masked::of(home.path(), "one").unwrap().unwrap();
+        assert!(masked.retain(&begins));
+        let mut bytes = said.map(|said| said.as_bytes().to_vec());
+        for bytes in &mut bytes {
+            masked.mask(bytes);
+        }
+        assert_eq!(bytes[0], said[0].as_bytes());
+        assert_ne!(bytes[1], said[1].as_bytes());
+        let copy = Beginning { first: Some(at(40)), forked_from: vec!["other".to_owned()] };
+        assert!(Masked::of(home.path(), "one").unwrap().unwrap().retain(&copy));
+        let later = Beginning { first: Some(at(40)), forked_from: Vec::new() };
+        assert!(!Masked::of(home.path(), "one").unwrap().unwrap().retain(&later));
+    }
+
+    #[test]
+    fn words_do_not_come_back_because_the_secret_is_gone() {
+        let home = tempfile::tempdir().unwrap();
+        let words = Words::new(["the moon is made of green cheese".to_owned()], []);
+        remember(home.path(), "one", &words, Timestamp::UNIX_EPOCH).unwrap();
+        file::remove_file(directory(home.path()).join(SECRET)).unwrap();
+        assert!(Masked::of(home.path(), "one").is_err());
     }
 }

@@ -20,8 +20,9 @@ use crate::here::Here;
 /// How much of a transcript is read to see where it is from.
 const HEAD: u64 = 256 << 10;
 
-/// How much of a transcript is read to see when it ended.
+/// How much of a transcript is read to see when it ended; and where that is one line, what a tool printed, how much at most.
 const TAIL: u64 = 64 << 10;
+const LONGEST_TAIL: u64 = 16 << 20;
 
 /// A transcript that is there.
 #[derive(Debug, Clone)]
@@ -174,20 +175,21 @@ pub(crate) fn last_said(agent: &dyn Agent, path: &Path) -> Option<Timestamp> {
     let mut file = heirloom_repo::open(path).ok()?;
     let metadata = file.metadata().ok()?;
     let written = metadata.modified().ok().and_then(|at| Timestamp::try_from(at).ok());
-    let from = metadata.len().saturating_sub(TAIL);
-    let mut bytes = Vec::new();
-    file.seek(SeekFrom::Start(from)).ok()?;
-    file.take(TAIL).read_to_end(&mut bytes).ok()?;
-    // What is read from the middle of a line on is no line.
-    let line = if from == 0 { 0 } else { bytes.iter().position(|byte| *byte == b'\n')? + 1 };
-    let mut last = None;
-    entry::scan(&mut *transcripts.entries(), &bytes[line..], 0, &mut |entry| {
-        last = last.max(entry.at);
-    });
-    match (last, written) {
-        (Some(last), Some(written)) => Some(last.min(written)),
-        (last, written) => last.or(written),
+    let (mut tail, mut last) = (TAIL, None);
+    while last.is_none() && tail <= LONGEST_TAIL {
+        let from = metadata.len().saturating_sub(tail);
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(from)).ok()?;
+        file.by_ref().take(tail).read_to_end(&mut bytes).ok()?;
+        // What is read from the middle of a line on is no line.
+        let line = bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |at| at + 1);
+        let line = if from == 0 { 0 } else { line };
+        entry::scan(&mut *transcripts.entries(), &bytes[line..], 0, &mut |entry| {
+            last = last.max(entry.at);
+        });
+        tail = if from == 0 { u64::MAX } else { tail * 8 };
     }
+    last.map(|last| written.map_or(last, |written| last.min(written)))
 }
 
 /// Which repository a directory is, or was, in.

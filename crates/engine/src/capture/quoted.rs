@@ -93,9 +93,16 @@ fn told_of(
 ) -> Result<Vec<String>, Error> {
     let Some(own) = facts.own_source(session)? else { return Ok(Vec::new()) };
     let mut told = keep::told(facts, &own)?;
-    // Files are told of as they are called in a checkout.
+    // Files are told of as they are called in a checkout, also one that is gone since, as worktrees of issues are.
+    let mut roots = checkouts.to_vec();
+    roots.extend(ledger.places()?.into_iter().map(|place| PathBuf::from(place.named.path)));
+    roots.extend(own.told.cwd.as_deref().map(PathBuf::from));
+    let config = ledger.session(session)?.and_then(|session| session.config.ok());
+    roots.extend(config.and_then(|config| config.working_dir).map(PathBuf::from));
+    // The innermost tells most: a worktree may lie within another checkout.
+    roots.sort_by_key(|root| std::cmp::Reverse(root.as_os_str().len()));
     let within = |file: &FileFacts| {
-        let path = checkouts.iter().find_map(|root| Path::new(&file.path).strip_prefix(root).ok());
+        let path = roots.iter().find_map(|root| Path::new(&file.path).strip_prefix(root).ok());
         Some(FileFacts { path: path?.to_str()?.to_owned(), ..file.clone() })
     };
     let relative: Vec<FileFacts> = told.files.iter().filter_map(within).collect();

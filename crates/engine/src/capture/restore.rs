@@ -8,6 +8,7 @@ use heirloom_core::trust::person::{Action, NotAPerson};
 use heirloom_ledger::Ledger;
 use heirloom_repo::{FileError, create_private};
 
+use super::archive::is_database;
 use super::{Archive, Kept};
 use crate::here::Here;
 use crate::person;
@@ -16,6 +17,8 @@ use crate::person;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restored {
     pub path: PathBuf,
+    /// What the agent calls the conversation.
+    pub conversation: String,
     /// Whether it was put back; one that is there is left as it is.
     pub restored: bool,
 }
@@ -59,7 +62,7 @@ pub(crate) fn put_back(
     let archive = Archive::new(&here.home);
     let mut newest: Vec<Kept> = Vec::new();
     for kept in archive.of_session(session) {
-        newest.retain(|known| known.subagent != kept.subagent);
+        newest.retain(|known| !known.is_of_same(&kept));
         newest.push(kept);
     }
     if newest.is_empty() {
@@ -68,14 +71,15 @@ pub(crate) fn put_back(
     if newest.iter().all(|kept| kept.stored == 0) {
         return Err(RestoreError::OnlyFacts);
     }
-    if let Some(kept) = newest.iter().find(|kept| kept.path.extension().is_some_and(|e| e == "db"))
-    {
+    if let Some(kept) = newest.iter().find(|kept| is_database(&kept.path)) {
         return Err(RestoreError::Database { agent: kept.agent.clone() });
     }
     person::allow(here, ledger, Action::RestoreArchive)?;
     let mut done = Vec::new();
     for kept in newest.iter().filter(|kept| kept.stored > 0) {
-        done.push(Restored { path: kept.path.clone(), restored: put_one_back(&archive, kept)? });
+        let restored = put_one_back(&archive, kept)?;
+        let conversation = kept.agent_session_id.clone();
+        done.push(Restored { path: kept.path.clone(), conversation, restored });
     }
     Ok(done)
 }

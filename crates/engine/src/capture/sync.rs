@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use super::archive::is_database;
 use super::origin::{Found, Head, Heads, Whose, agents, last_said, list};
 use super::settled::Settling;
-use super::take::{Manner, Taken, Wanted, again, take};
+use super::take::{Manner, Taken, Wanted, again, is_of_forgotten, take};
 use super::{Archive, CaptureError, PATIENCE, on};
 use crate::guard::session_of;
 use crate::here::Here;
@@ -210,7 +210,6 @@ fn one(
         let path = &found.path;
         heirloom_repo::open(path).map_err(FileError::new("read", path))?;
     }
-    ensure(here, ledger, session, found, head)?;
     let wanted = Wanted {
         session,
         agent: found.agent.to_owned(),
@@ -220,6 +219,10 @@ fn one(
         path: found.path.clone(),
         printed,
     };
+    if ledger.session(session)?.is_none() && is_of_forgotten(&here.home, &wanted)? {
+        return Ok((session, Taken::default()));
+    }
+    ensure(here, ledger, session, found, head)?;
     let now = here.clock.now();
     let manner = Manner { most: u64::MAX, wait: true, archive: request.archive, now };
     Ok((session, take(&here.home, facts, &wanted, manner)?))

@@ -118,15 +118,14 @@ pub fn take(
             Kept { masked_to: old.masked_to, ..fresh(wanted, generation, manner.now) }
         });
     }
-    let may_have = kept.as_ref().is_none_or(|kept| kept.masked_to > 0);
-    let masked = if may_have { Masked::of(home, &wanted.repo)? } else { None };
     let mut kept = kept.unwrap_or_else(|| fresh(wanted, generation, manner.now));
-    if let Some(masked) = masked.as_ref().filter(|_| is_new) {
+    let mut masked = if is_new { Masked::of(home, &wanted.repo)? } else { None };
+    if let Some(masked) = &mut masked {
         let begins = Beginning::read(agent, &origin.read(0, BEGINNING)?);
         if marks::goes_on_with_forgotten(home, wanted, &begins.forked_from)? {
             return Ok(Taken::default());
         }
-        kept.masked_to = if masked.may_be_in(&begins) { size } else { 0 };
+        kept.masked_to = if masked.retain(&begins) { size } else { 0 };
     }
     kept.path.clone_from(&wanted.path);
     let mut reading = Reading::begin(facts, agent, wanted, &kept, size)?;
@@ -142,6 +141,10 @@ pub fn take(
         Some(_) if kept.masked_to > 0 => kept.masked_to.saturating_add(SHIFTED),
         _ => kept.masked_to,
     };
+    // All that was ever forgotten is only asked for where something of it may be read.
+    if !is_new && from < masked_to {
+        masked = Masked::of(home, &wanted.repo)?;
+    }
     while at < end {
         let part = if at < masked_to { masked_to - at } else { CHUNK };
         let mut bytes = origin.read(at, (end - at).min(part))?;
@@ -175,6 +178,19 @@ pub fn take(
         looked_at.filter(|_| is_whole).map(|stamp| Settled { stamp, generation: kept.generation });
     reading.finish(facts, size)?;
     Ok(taken)
+}
+
+/// Whether a transcript goes on with a conversation that was forgotten, and no session is to be made of it.
+pub(super) fn is_of_forgotten(
+    home: &std::path::Path,
+    wanted: &Wanted,
+) -> Result<bool, CaptureError> {
+    let Some(agent) = by_name(&wanted.agent) else { return Ok(false) };
+    if Masked::of(home, &wanted.repo)?.is_none() {
+        return Ok(false);
+    }
+    let begins = Beginning::read(agent, &Origin::open(wanted)?.read(0, BEGINNING)?);
+    Ok(marks::goes_on_with_forgotten(home, wanted, &begins.forked_from)?)
 }
 
 /// Whether the facts hold all of a transcript that nobody has touched since. To go on from where they are

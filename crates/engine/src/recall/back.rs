@@ -11,7 +11,7 @@ use heirloom_ledger::Ledger;
 
 use super::carry::{Carry, CarryError, carry};
 use super::resume::Past;
-use crate::capture::{self, RestoreError};
+use crate::capture::{self, RestoreError, Restored};
 use crate::here::Here;
 
 /// What had to be done so that a conversation can go on.
@@ -74,7 +74,12 @@ pub(crate) fn restored(
     session: &Session,
 ) -> Result<Option<PathBuf>, RestoreError> {
     match capture::put_back(here, ledger, session.id) {
-        Ok(done) => Ok(done.into_iter().find(|one| one.restored).map(|one| one.path)),
+        // A loop had several conversations: the one that is gone on with is what matters.
+        Ok(done) => {
+            let wanted = session.agent_session_id.as_deref();
+            let is_it = |one: &Restored| wanted.is_none_or(|id| one.conversation == id);
+            Ok(done.into_iter().find(|one| one.restored && is_it(one)).map(|one| one.path))
+        }
         Err(RestoreError::Nothing | RestoreError::OnlyFacts | RestoreError::Database { .. }) => {
             Ok(None)
         }

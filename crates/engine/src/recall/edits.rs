@@ -117,14 +117,14 @@ fn names(command: &str, path: &str) -> bool {
     path.rsplit('/').next().is_some_and(|name| command.contains(name))
 }
 
-/// The files that the agent itself edited between two places of a session's own transcript.
+/// The files that the agent itself edited between two places of a session's own transcript. Nothing where it had several
+/// conversations, as a loop has: nobody knows of which the places are.
 pub(super) fn between(here: &Here, session: SessionId, from: u64, to: u64) -> Vec<String> {
-    let own = super::archived::of_session(here, session);
-    let Some(kept) = own.into_iter().find(|kept| kept.subagent.is_none()) else {
-        return Vec::new();
-    };
+    let mut own = super::archived::of_session(here, session);
+    own.retain(|kept| kept.subagent.is_none());
+    let [kept] = &own[..] else { return Vec::new() };
     let transcripts = by_name(&kept.agent).and_then(heirloom_agents::Agent::transcripts);
-    let bytes = Archive::new(&here.home).read(&kept).ok();
+    let bytes = Archive::new(&here.home).read(kept).ok();
     let (Some(transcripts), Some(bytes)) = (transcripts, bytes) else { return Vec::new() };
     let mut files: Vec<String> = Vec::new();
     for entry in all(&mut *transcripts.entries(), &bytes) {

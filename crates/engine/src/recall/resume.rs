@@ -239,6 +239,7 @@ fn of_ledger(here: &Here, ledger: &Ledger) -> Result<Vec<Past>, Error> {
                 .as_deref()
                 .and_then(|path| said(&agent, path))
                 .or_else(|| told.and_then(|told| told.last_at))
+                .or_else(|| written(transcript.as_deref()?))
                 .or(session.completed_at)
                 .or(Some(session.created_at)),
             agent_session_id: id,
@@ -358,9 +359,9 @@ fn beginning(agent: &str, path: &Path) -> Vec<Entry> {
     entry::all(&mut *transcripts.entries(), &bytes)
 }
 
-/// When a conversation was last spoken in.
+/// When a conversation was last spoken in, as far as it says so itself.
 fn said(agent: &str, path: &Path) -> Option<Timestamp> {
-    by_name(agent).and_then(|agent| last_said(agent, path)).or_else(|| written(path))
+    by_name(agent).and_then(|agent| last_said(agent, path))
 }
 
 fn written(path: &Path) -> Option<Timestamp> {

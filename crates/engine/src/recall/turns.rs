@@ -79,8 +79,11 @@ fn native(here: &Here, past: &Past) -> Option<Vec<Entry>> {
 }
 
 fn archived(here: &Here, past: &Past) -> Option<capture::Kept> {
-    let kept = archived::of_session(here, past.session.as_ref()?.id);
-    kept.into_iter().find(|kept| kept.subagent.is_none())
+    let mut own = archived::of_session(here, past.session.as_ref()?.id);
+    own.retain(|kept| kept.subagent.is_none());
+    // The iterations of a loop are conversations of one session.
+    let place = own.iter().position(|kept| kept.agent_session_id == past.agent_session_id);
+    place.map(|place| own.swap_remove(place)).or_else(|| own.pop())
 }
 
 fn archive(here: &Here, kept: &capture::Kept) -> Option<Vec<Entry>> {

@@ -83,8 +83,8 @@ pub(super) struct Lookup<'a> {
     restriction: String,
     /// The rows between which the search lies.
     rows: (i64, i64),
-    /// The sources of the session that is searched; its pages lie among those of others.
-    within: Option<HashSet<i64>>,
+    /// Where the session is that is searched.
+    within: Option<Within>,
     pages: RefCell<HashMap<i64, Option<Rc<Page>>>>,
     sources: RefCell<HashMap<i64, Rc<From>>>,
     /// How many pages there are.
@@ -113,7 +113,7 @@ impl<'a> Lookup<'a> {
             db,
             restriction: search.restriction(is_only_repo(db, search)?),
             rows: bounds(db, search, newest)?,
-            within: search.session.map(|session| sources_of(db, session)).transpose()?,
+            within: search.session.map(|session| Within::new(db, session)).transpose()?,
             pages: RefCell::default(),
             sources: RefCell::default(),
             newest,
@@ -128,6 +128,26 @@ impl<'a> Lookup<'a> {
     /// The newest rows that fit an expression, at most `limit`.
     fn find(&self, expression: &str, rows: (i64, i64), limit: usize) -> rusqlite::Result<Vec<i64>> {
         let expression = format!("{expression}{}", self.restriction);
+        let Some(within) = &self.within else {
+            return self.find_between(&expression, rows, limit);
+        };
+        // Each part by itself: what others have in between must not use up the limit.
+        let mut found = Vec::new();
+        for (from, to) in within.rows.iter().rev() {
+            let part = (rows.0.max(*from), rows.1.min(*to));
+            if part.0 <= part.1 && found.len() < limit {
+                found.extend(self.find_between(&expression, part, limit - found.len())?);
+            }
+        }
+        Ok(found)
+    }
+
+    fn find_between(
+        &self,
+        expression: &str,
+        rows: (i64, i64),
+        limit: usize,
+    ) -> rusqlite::Result<Vec<i64>> {
         self.db
             .prepare_cached(
                 "SELECT rowid FROM fts WHERE fts MATCH ?1 AND rowid BETWEEN ?2 AND ?3
@@ -208,7 +228,7 @@ impl<'a> Lookup<'a> {
                 })
             })
             .optional()?
-            .filter(|page| self.within.as_ref().is_none_or(|all| all.contains(&page.source)))
+            .filter(|page| self.within.as_ref().is_none_or(|it| it.sources.contains(&page.source)))
             .map(Rc::new);
         self.pages.borrow_mut().insert(number, page.clone());
         Ok(page)
@@ -296,10 +316,24 @@ fn is_only_repo(db: &Connection, search: &Search<'_>) -> rusqlite::Result<bool> 
     Ok(!unknown && first == last && first.is_some_and(|repo| names.contains(&repo)))
 }
 
-fn sources_of(db: &Connection, session: SessionId) -> rusqlite::Result<HashSet<i64>> {
-    db.prepare("SELECT id FROM source WHERE session = ?1")?
-        .query_map((session.to_string(),), |row| row.get(0))?
-        .collect()
+/// What a session has in the index. Its pages lie among those of others.
+struct Within {
+    sources: HashSet<i64>,
+    rows: Vec<(i64, i64)>,
+}
+
+impl Within {
+    fn new(db: &Connection, session: SessionId) -> rusqlite::Result<Self> {
+        let found = db
+            .prepare(
+                "SELECT number, source FROM page
+                 WHERE source IN (SELECT id FROM source WHERE session = ?1) ORDER BY number",
+            )?
+            .query_map((session.to_string(),), |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<rusqlite::Result<Vec<(i64, i64)>>>()?;
+        let (pages, sources): (Vec<i64>, HashSet<i64>) = found.into_iter().unzip();
+        Ok(Self { sources, rows: super::ranges(&pages) })
+    }
 }
 
 /// The rows between which messages of a time or a session can lie.

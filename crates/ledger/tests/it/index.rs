@@ -58,21 +58,27 @@ fn one_session_is_searched_though_others_lie_between_its_pages() {
     ledger
         .with_index(|index| {
             let mut adding = index.add()?;
-            // What was said in the first session is known later than the note of the second.
-            let source =
-                Source { key: "said".into(), session: Some(session_id(1)), ..Source::default() };
-            adding.source(&source)?;
-            adding.message(&Message {
-                kind: Kind::Prompt,
-                at: None,
-                offset: 0,
-                text: "tokens again",
-                branch: None,
-                tool: None,
-                author: None,
-                paths: &[],
-                note: None,
-            })?;
+            // What was said in the first session is known later than all that another says.
+            for (number, times, text) in
+                [(2, 6000, "tokens and more tokens"), (1, 1, "tokens again")]
+            {
+                let key = format!("said in {number}");
+                let session = Some(session_id(number));
+                adding.source(&Source { key, session, ..Source::default() })?;
+                for _ in 0..times {
+                    adding.message(&Message {
+                        kind: Kind::Prompt,
+                        at: None,
+                        offset: 0,
+                        text,
+                        branch: None,
+                        tool: None,
+                        author: None,
+                        paths: &[],
+                        note: None,
+                    })?;
+                }
+            }
             adding.finish()
         })
         .unwrap();

@@ -63,6 +63,11 @@ fn a_conversation_ended_when_it_was_last_spoken_in_and_not_when_its_file_was_cop
     // Written just now, as every file of a home is that was restored or moved to another machine.
     let env = crate::env();
     by_hand(&env);
+    // What it ends with is longer than what is looked at first.
+    let text = fs::read_to_string(native(&env)).unwrap();
+    let long = "words ".repeat(40_000);
+    let last = text.lines().next().unwrap().replace("Why is the billing queue starving?", &long);
+    fs::write(native(&env), format!("{text}{last}\n")).unwrap();
     let resumed = env.run(&["resume", "--json"]).success().json();
     assert_eq!(resumed["sessions"][0]["at"], "2026-01-12T15:00:00Z", "{resumed}");
     env.run(&["init", "--yes"]).success();
