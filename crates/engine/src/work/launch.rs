@@ -150,7 +150,7 @@ fn put_stashes_back(on: &mut OnIssue<'_, '_>, before: &Stashes) {
         Ok(restored) => {
             on.warn(match count - restored {
                 0 => format!(
-                    "an agent removed {count} of your stashes; restored; its commits may contain their changes"
+                    "an agent removed {count} of your stashes, which are restored; its commits may contain their changes"
                 ),
                 gone => format!(
                     "an agent removed {count} of your stashes; {gone} cannot be restored: git has collected what was in them"

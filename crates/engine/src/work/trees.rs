@@ -390,7 +390,7 @@ pub(super) fn release_gone(root: &Path) -> Option<String> {
     let missing = stash::release_gone(root, is_gone).ok().filter(|missing| !missing.is_empty())?;
     let (count, them) = (missing.len(), them(missing.len()));
     Some(format!(
-        "{count} of your stashes disappeared while a run was killed; if you did not remove {them}, restore {them} with {}",
+        "{count} of your stashes disappeared during a run that was killed; if you did not remove {them}, restore {them} with {}",
         stash_commands("store", &missing)
     ))
 }

@@ -50,7 +50,7 @@ fn stashes_are_the_persons_again_after_a_kill() {
     signal(&child, "-KILL");
     child.wait().unwrap();
     let ran = yard.run(&["work"]);
-    let told = "1 of your stashes disappeared while a run was killed; if you did not remove it, restore it with";
+    let told = "1 of your stashes disappeared during a run that was killed; if you did not remove it, restore it with";
     assert!(ran.stderr.contains(&format!("{told} `git stash store {mine}`")), "{ran}");
     yard.git(&["stash", "store", &mine]);
     assert_eq!(yard.git(&["show", "stash@{0}:mine.txt"]), "mine");

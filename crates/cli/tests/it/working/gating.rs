@@ -391,7 +391,7 @@ fn what_an_agent_takes_off_the_persons_stashes_is_put_back() {
     assert_eq!(before, look(), "{ran}");
     for (issue, count) in issues {
         let told = format!(
-            "{issue}: an agent removed {count} of your stashes; restored; its commits may contain their changes"
+            "{issue}: an agent removed {count} of your stashes, which are restored; its commits may contain their changes"
         );
         assert!(ran.stderr.contains(&told), "{ran}");
     }
