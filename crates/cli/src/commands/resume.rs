@@ -8,7 +8,7 @@ use heirloom_api::{PastList, ResumeCommand};
 use heirloom_engine::agents::programs;
 use heirloom_engine::recall::Kept;
 use heirloom_engine::recall::back::{self, Back};
-use heirloom_engine::recall::carry::{self, Carry};
+use heirloom_engine::recall::carry::{self, Carry, CarryError};
 use heirloom_engine::recall::resume::{Past, past};
 use heirloom_ledger::Ledger;
 use heirloom_repo::child;
@@ -67,8 +67,12 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
             .hint("`heirloom resume` without a query lists them all"));
     };
     if let Some(agent) = args.with.as_deref().filter(|agent| *agent != chosen.agent) {
-        if !args.print {
-            carry::is_there(&app.here, &programs, agent)?;
+        match carry::is_there(&app.here, &programs, agent) {
+            // Whoever only wants the command may run it elsewhere.
+            Err(missing @ CarryError::NoProgram(_)) if args.print => {
+                app.ui.warn(&missing.to_string());
+            }
+            found => found?,
         }
         let carried = carry::carry(&app.here, &mut ledger, &programs, &chosen, agent)?;
         say(app, &carried);

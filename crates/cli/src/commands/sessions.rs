@@ -56,7 +56,7 @@ struct Stop {
 /// Delete what was said in a session
 ///
 /// Removes its archived transcripts, the facts and index entries made from them, copies made for other agents, its
-/// run files, and backups that contain it; its words are erased from records. Sessions that continue it contain it:
+/// run files, and heirloom's own backups that contain it; its words are erased from records. Sessions that continue it contain it:
 /// their archived transcripts go as well. The agents' own files stay.
 #[derive(Debug, clap::Args)]
 struct Forget {

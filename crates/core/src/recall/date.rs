@@ -105,9 +105,53 @@ pub fn named(text: &str, today: &dyn Fn() -> Date) -> Option<Named> {
     with_month(&words, today).or_else(|| relative(&words, today)).or_else(|| year(&words))
 }
 
-/// `2026-03-05` or `2026-03`, with whatever punctuation around it.
+/// Whether a word says nothing but when: a question of such words only asks for a time.
+pub fn is_of_time(word: &str) -> bool {
+    const WORDS: [&str; 30] = [
+        "ago",
+        "beginning",
+        "day",
+        "days",
+        "during",
+        "early",
+        "end",
+        "first",
+        "half",
+        "last",
+        "late",
+        "mid",
+        "middle",
+        "month",
+        "months",
+        "of",
+        "on",
+        "past",
+        "since",
+        "start",
+        "the",
+        "this",
+        "today",
+        "week",
+        "weekend",
+        "weeks",
+        "year",
+        "years",
+        "yesterday",
+        "in",
+    ];
+    let word = word.to_lowercase();
+    let is_number = word.starts_with(|first: char| first.is_ascii_digit())
+        && (word.bytes().all(|byte| byte.is_ascii_digit()) || day_of_month(&word).is_some());
+    let is_named = month(&word).is_some() || weekday(&word).is_some() || count(&word).is_some();
+    is_number || is_named || WORDS.contains(&word.as_str())
+}
+
+/// `2026-03-05` or `2026-03`, `5.3.2026` or `25/3/2026`, with whatever punctuation around it.
 fn iso(word: &str) -> Option<Named> {
     let word = word.trim_matches(|c: char| !c.is_ascii_digit());
+    if let Some(day) = day_first(word) {
+        return Some(Named::Day(day));
+    }
     if word.len() == 10 {
         return word.parse().ok().map(Named::Day);
     }
@@ -117,6 +161,27 @@ fn iso(word: &str) -> Option<Named> {
     }
     let (year, month) = (plausible_year(year)?, month.parse().ok()?);
     (1..=12).contains(&month).then_some(Named::Month(year, month))
+}
+
+/// The day first, as most of the world writes it. With slashes only where it cannot be the month: `3/5/2026` is not one day
+/// everywhere.
+fn day_first(word: &str) -> Option<Date> {
+    let separator = if word.contains('.') { '.' } else { '/' };
+    let [day, month, year] = word.split(separator).collect::<Vec<_>>().try_into().ok()?;
+    let (day, month): (i8, i8) = (day.parse().ok()?, month.parse().ok()?);
+    let year = plausible_year(year)?;
+    (separator == '.' || day > 12).then(|| Date::new(year, month, day).ok()).flatten()
+}
+
+/// A small number, in digits or as a word.
+fn count(word: &str) -> Option<i64> {
+    const NUMBERS: [&str; 12] = [
+        "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+        "twelve",
+    ];
+    let place = NUMBERS.iter().position(|name| *name == word);
+    let named = place.and_then(|place| i64::try_from(place + 1).ok());
+    named.or_else(|| word.parse().ok().filter(|count| (1..1000).contains(count)))
 }
 
 fn relative(words: &[&str], today: &dyn Fn() -> Date) -> Option<Named> {
@@ -139,9 +204,9 @@ fn relative(words: &[&str], today: &dyn Fn() -> Date) -> Option<Named> {
             ("last" | "on", name) => {
                 weekday(name).and_then(|day| today().nth_weekday(-1, day).ok())
             }
-            (count, "days" | "weeks") if words.get(place + 2) == Some(&"ago") => {
-                let count: i64 = count.parse().ok().filter(|count| (1..1000).contains(count))?;
-                back(if next == "weeks" { count * 7 } else { count })
+            (word, "day" | "days" | "week" | "weeks") if words.get(place + 2) == Some(&"ago") => {
+                let count = count(word).or((word == "a").then_some(1))?;
+                back(if next.starts_with("week") { count * 7 } else { count })
             }
             _ => None,
         };
@@ -200,7 +265,9 @@ fn with_month(words: &[&str], today: &dyn Fn() -> Date) -> Option<Named> {
     for (place, word) in words.iter().enumerate() {
         let Some(month) = month(word) else { continue };
         let near = |offset: isize| place.checked_add_signed(offset).and_then(|at| words.get(at));
-        let before = near(-1).and_then(|word| day_of_month(word));
+        // `3 November`, `the 3rd of November`
+        let before = near(-1).filter(|word| **word != "of").or_else(|| near(-2));
+        let before = before.and_then(|word| day_of_month(word));
         let after = near(1).and_then(|word| day_of_month(word));
         let day = before.or(after);
         let year_at = if after.is_some() && before.is_none() { 2 } else { 1 };
@@ -314,6 +381,11 @@ mod tests {
             ("mid-March 2024", Named::Days(date(2024, 3, 20), 10)),
             ("at the end of february 2024", Named::Days(date(2024, 2, 29), 10)),
             ("on Friday, 12 May 2023", Named::Day(date(2023, 5, 12))),
+            ("the 3rd of January", Named::Day(date(2026, 1, 3))),
+            ("27.10.2025", Named::Day(date(2025, 10, 27))),
+            ("27/10/2025", Named::Day(date(2025, 10, 27))),
+            ("two weeks ago", Named::Day(date(2025, 12, 29))),
+            ("a week ago", Named::Day(date(2026, 1, 5))),
             ("last month", Named::Month(2025, 12)),
             ("in 2024", Named::Year(2024)),
         ] {
@@ -322,10 +394,24 @@ mod tests {
     }
 
     #[test]
+    fn words_that_say_when_are_told_from_words_that_say_what() {
+        assert!("3 November".split(' ').all(is_of_time));
+        assert!("the 3rd of March 2026".split(' ').all(is_of_time));
+        assert!("two weeks ago".split(' ').all(is_of_time));
+        assert!(!["tokens", "3passed", "port", "8h"].into_iter().any(is_of_time));
+    }
+
+    #[test]
     fn what_only_looks_like_a_time_is_none() {
-        for text in
-            ["it may fail", "march on", "port 2024", "version 2.1", "error 2026-99-99", "sec"]
-        {
+        for text in [
+            "it may fail",
+            "3/5/2026",
+            "march on",
+            "port 2024",
+            "version 2.1",
+            "error 2026-99-99",
+            "sec",
+        ] {
             assert_eq!(named(text, &|| TODAY), None, "{text}");
         }
     }

@@ -55,8 +55,13 @@ impl Query {
             seen.push(word.term.clone());
             new
         });
+        // "3 November" asks for what was said then, and not for a three.
+        let is_of_time = |word: &Word| !word.is_quoted && date::is_of_time(&word.typed);
+        if named.is_some() && words.iter().all(is_of_time) {
+            words.clear();
+        }
         words.truncate(MOST);
-        let joined = join(&runs, terms, &seen);
+        let joined = if words.is_empty() { Vec::new() } else { join(&runs, terms, &seen) };
         Self { words, joined, quotes, named }
     }
 
@@ -161,6 +166,13 @@ mod tests {
         assert_eq!(words("why did we rotate the tokens?"), ["whi", "rotat", "token"]);
         assert!(parse("  *** ").is_empty());
         assert!(parse("").is_empty());
+    }
+
+    #[test]
+    fn a_time_alone_asks_for_no_words() {
+        let query = parse("on 3 November");
+        assert!(query.words.is_empty() && query.joined.is_empty() && query.named.is_some());
+        assert_eq!(words("tokens of 3 November"), ["token", "3", "novemb"]);
     }
 
     #[test]

@@ -298,7 +298,8 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn of(command: &'a CommandFacts) -> Option<Self> {
-        let tests = TestRun::of(&command.command).filter(|_| command.is_test)?;
+        // A day has hundreds of commands, and most run no tests: those are not read again.
+        let tests = command.is_test.then(|| TestRun::of(&command.command)).flatten()?;
         Some(Self { command, tests, failed: command.failed? })
     }
 }

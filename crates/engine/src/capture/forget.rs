@@ -20,6 +20,7 @@ use heirloom_core::trust::person::Action;
 use heirloom_ledger::{Error, Facts, Ledger, NoteFilter, forget_note};
 use heirloom_repo::discover;
 use heirloom_repo::file;
+use serde_json::Value;
 
 use super::marks::{self, Before, conversations};
 use super::quoted::{self, Listeners, Quoting};
@@ -29,6 +30,7 @@ use crate::here::Here;
 use crate::person;
 use crate::session;
 use crate::turn::dir;
+use crate::work::events_of;
 
 /// What went.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -159,6 +161,7 @@ pub(crate) fn forget_telling(
     // They come to this home with the next launch, of which no byte may be left then.
     heirloom_agents::sim::settle(&here.env);
     let continued = continued(ledger, session)?;
+    let watched = watched(here, ledger, session, &continued)?;
     let before = marks::begin(&here.home, ledger, session, &continued)?;
     then("begin")?;
     // What was not taken in yet cannot be masked, and would come in as it is.
@@ -210,6 +213,7 @@ pub(crate) fn forget_telling(
     gone.native.sort();
     gone.native.dedup();
     gone.files = files(here, session, &checkouts) + drop_quotes(&here.home);
+    gone.files += watched.iter().map(|(log, issue)| drop_events(log, issue)).sum::<usize>();
     then("files")?;
     gone.backups = backups(here)?;
     then("backups")?;
@@ -301,6 +305,47 @@ fn files(here: &Here, session: &Session, checkouts: &[PathBuf]) -> usize {
     gone + runs.map(|run| remove(&run)).sum::<usize>()
 }
 
+/// Where runs through the issues wrote down, for whoever watches, what these sessions did for which issue.
+fn watched(
+    here: &Here,
+    ledger: &Ledger,
+    session: &Session,
+    continued: &[Session],
+) -> Result<Vec<(PathBuf, String)>, Error> {
+    let mut logs = Vec::new();
+    for each in iter::once(session).chain(continued) {
+        let run = ledger.issue_run_of(each.id)?;
+        logs.extend(
+            run.and_then(|run| Some((events_of(&here.home, run.run.parse().ok()?), run.issue))),
+        );
+    }
+    Ok(logs)
+}
+
+/// Takes what an agent did and said for an issue out of what a run wrote down. Returns how many files that changed.
+fn drop_events(log: &Path, issue: &str) -> usize {
+    let Some(text) = file::read(log).ok().and_then(|bytes| String::from_utf8(bytes).ok()) else {
+        return 0;
+    };
+    let mut kept = String::new();
+    for line in text.lines() {
+        let mut event: Value = serde_json::from_str(line).unwrap_or_default();
+        let is_its = event["issue"] == issue;
+        if is_its && event["event"] == "activity" {
+            continue;
+        }
+        match event.get_mut("reason").filter(|reason| is_its && reason.is_string()) {
+            Some(reason) => {
+                *reason = Value::Null;
+                kept.push_str(&event.to_string());
+            }
+            None => kept.push_str(line),
+        }
+        kept.push('\n');
+    }
+    usize::from(kept != text && heirloom_repo::replace_private(log, kept.as_bytes()).is_ok())
+}
+
 /// What hooks keep for the next prompt or tool use may quote any session, and is made anew.
 pub fn drop_quotes(home: &Path) -> usize {
     let is_quote = |name: &str| ["failures-", "lost-"].iter().any(|kind| name.starts_with(kind));
@@ -355,4 +400,32 @@ fn backups(here: &Here) -> Result<usize, CaptureError> {
         gone += 1;
     }
     Ok(gone)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_run_wrote_down_of_an_issue_goes_and_the_rest_stays() {
+        let home = tempfile::tempdir().unwrap();
+        let log = home.path().join("run.jsonl");
+        let of = |issue: &str| {
+            let common = format!(r#""issue":"{issue}","#);
+            format!(
+                r#"{{"event":"phase",{common}"phase":"working"}}
+{{"event":"activity",{common}"text":"echo pangolin"}}
+{{"event":"issue_ended",{common}"reason":"it said pangolin","status":"failed"}}
+"#
+            )
+        };
+        fs::write(&log, of("a-1") + &of("a-2")).unwrap();
+        assert_eq!(drop_events(&log, "a-1"), 1);
+        let left = fs::read_to_string(&log).unwrap();
+        assert!(left.ends_with(&of("a-2")), "{left}");
+        let of_it: Vec<&str> = left.lines().filter(|line| line.contains("a-1")).collect();
+        assert_eq!(of_it.len(), 2, "{left}");
+        assert!(!of_it.concat().contains("pangolin"), "{left}");
+        assert_eq!(drop_events(&log, "a-1"), 0);
+    }
 }

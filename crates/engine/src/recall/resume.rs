@@ -16,6 +16,7 @@ use jiff::Timestamp;
 
 use super::search::{Query, SearchError, search};
 use crate::capture::last_said;
+use crate::guard::id_of;
 use crate::here::Here;
 use crate::reach;
 use crate::sessions;
@@ -277,7 +278,10 @@ fn of_agents(here: &Here, known: &HashSet<String>) -> Vec<Past> {
     for agent in heirloom_agents::ALL {
         let Some(transcripts) = agent.transcripts() else { continue };
         for each in transcripts.list(&env, None) {
-            if each.subagent.is_none() && !known.contains(&each.agent_session_id) {
+            let id = id_of(agent.name(), &each.agent_session_id);
+            let is_forgotten = crate::capture::is_forgotten(&here.home, id);
+            let is_known = known.contains(&each.agent_session_id) || is_forgotten;
+            if each.subagent.is_none() && !is_known {
                 files.push((agent.name(), each));
             }
         }

@@ -79,7 +79,7 @@ fn stashes_that_an_agent_drops_and_has_collected_come_back_whole() {
     }
     yard.issue("Prunes", &["prunes"]);
     let ran = yard.run(&["work"]).success();
-    assert!(ran.stderr.contains("an agent removed 2 of your stashes; restored"), "{ran}");
+    assert!(ran.stderr.contains("an agent removed 2 of your stashes, which are restored"), "{ran}");
     assert_eq!(yard.git(&["show", "stash@{0}:mine.txt"]), "second");
     assert_eq!(yard.git(&["show", "stash@{1}:mine.txt"]), "first");
     yard.git(&["fsck", "--strict"]);
