@@ -1,6 +1,6 @@
 //! The dispatcher: it alone speaks to the tracker and claims issues, and hands each to a thread.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, Scope as Threads};
@@ -22,6 +22,7 @@ use super::job::{Job, Verdict};
 use super::on_issue;
 use super::options::Options;
 use super::picks;
+use super::prior;
 use super::take::LEASE;
 use super::trees::Trees;
 use crate::events::{AnyEvent, WorkEnded, WorkEvent};
@@ -52,12 +53,22 @@ pub fn work(
     }
     // Before anything is begun: a tracker that does not answer is not one that has nothing to do.
     let entries = tracker.backlog()?;
-    // Who has nothing to do needs no agent.
-    if !choose(&entries, &options.wanted, here.clock.now()).is_empty() {
-        programs.resolve(agent.name(), &here.env)?;
+    let mut ledger = here.ledger()?;
+    // Who has nothing to do needs no agent, and who goes on with an issue the one that it was begun with.
+    let mut needed = BTreeSet::new();
+    for pick in choose(&entries, &options.wanted, here.clock.now()) {
+        let begun = if options.wanted.resume {
+            prior::find(&ledger, &here.place.repo, &pick.entry.id)?
+        } else {
+            None
+        };
+        let begun = begun.and_then(|begun| by_name(&begun.agent));
+        needed.insert(begun.unwrap_or(agent).name());
+    }
+    for name in needed {
+        programs.resolve(name, &here.env)?;
     }
     let trees = Trees::new(here, options)?;
-    let mut ledger = here.ledger()?;
     let run = WorkRunId::new(Uuid::new_v4());
     let context = RunContext::new(with, options, run, trees);
     for news in crashed::close_all(here, &mut ledger)? {

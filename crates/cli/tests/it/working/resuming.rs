@@ -282,6 +282,25 @@ fn an_id_is_never_handed_to_another_agent() {
 }
 
 #[test]
+fn an_issue_goes_on_with_the_agent_that_began_it_where_no_other_is_installed() {
+    let env = crate::env();
+    env.git(&["init", "-q", "-b", "main"]);
+    env.git(&["commit", "-q", "--allow-empty", "-m", "start"]);
+    env.run(&["init", "--yes"]).success();
+    let issue = |title| {
+        let made = env.run(&["issues", "create", title, "--json"]).success().json();
+        made["id"].as_str().unwrap().to_owned()
+    };
+    let (begun, new) = (issue("begun"), issue("new"));
+    let ran = env.run(&["work", "--agent", "sim", "--issue", &begun]);
+    assert!(ran.stdout.contains("needs review"), "{ran}");
+    let ran = env.run(&["work", "--issue", &new]);
+    assert!(ran.stderr.contains("claude is not installed"), "{ran}");
+    let ran = env.run(&["work", "--resume", "--issue", &begun]);
+    assert!(!ran.stderr.contains("is not installed") && ran.stdout.contains(&begun), "{ran}");
+}
+
+#[test]
 fn what_was_left_in_place_goes_on_in_a_worktree_and_the_persons_files_stay_as_they_are() {
     let yard = Yard::new();
     let issue = yard.issue("In place", &["crash", "ok"]);
