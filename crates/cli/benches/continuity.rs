@@ -59,7 +59,7 @@ const KINDS: [Kind; 5] = [
         name: "common",
         asks: |corpus, n| corpus.common(n).to_owned(),
         most: 26_000_000,
-        most_of_few: 70_000_000,
+        most_of_few: 76_000_000,
     },
     Kind {
         name: "two words",
@@ -71,13 +71,13 @@ const KINDS: [Kind; 5] = [
         name: "identifier",
         asks: |corpus, n| corpus.identifier(n).to_owned(),
         most: 38_000_000,
-        most_of_few: 83_000_000,
+        most_of_few: 87_000_000,
     },
     Kind {
         name: "miss",
         asks: |_, n| format!("zzq{n}vvx"),
         most: 5_500_000,
-        most_of_few: 11_500_000,
+        most_of_few: 12_000_000,
     },
 ];
 
