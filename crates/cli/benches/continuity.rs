@@ -103,8 +103,8 @@ fn main() {
     }
     let env = TestEnv::new(HEIRLOOM);
     // A small corpus has fewer places of a word than are ever looked at, so whether it is flat is asked of all of it.
-    let fewer = if is_quick { corpus.sessions() / 5 } else { corpus.sessions() };
-    let all = 5 * fewer;
+    let sessions = corpus.sessions();
+    let (fewer, all) = if is_quick { (sessions / 5, sessions) } else { (sessions, 5 * sessions) };
     let few = part(&env, &corpus, 0..fewer);
     let many = part(&env, &corpus, fewer..all);
     println!(
