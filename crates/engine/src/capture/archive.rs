@@ -23,6 +23,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::frames::{Frames, compress};
+use super::lines::{Lines, is_untouched, own_file};
 
 /// After so many small frames, they are put together.
 const MOST_SMALL: u64 = 24;
@@ -114,13 +115,10 @@ impl fmt::Display for Stamp {
 
 /// What the agent's own file holds, where it is still what was taken in of it.
 fn original(kept: &Kept) -> Option<Vec<u8>> {
-    let is_whole = |stamp: &Stamp| stamp.size == kept.bytes && kept.masked_to == 0;
-    let stamp = kept.stamp.filter(is_whole)?;
-    let mut file = heirloom_repo::open(&kept.path).ok()?;
+    let (mut file, stamp) = own_file(kept)?;
     let mut bytes = Vec::with_capacity(usize::try_from(kept.bytes).unwrap_or(0));
     file.read_to_end(&mut bytes).ok()?;
-    // Asked for last: somebody may have written to it meanwhile.
-    (Stamp::of(&file).ok()? == stamp).then_some(bytes)
+    is_untouched(&file, stamp).then_some(bytes)
 }
 
 /// The archive in heirloom's home.
@@ -208,8 +206,13 @@ impl Archive {
         original(kept).map_or_else(|| self.read(kept), Ok)
     }
 
-    /// The bytes of a transcript as they are kept, for whoever wants single lines of it.
-    pub(crate) fn frames(&self, kept: &Kept) -> Result<Frames, FileError> {
+    /// Single lines of a transcript.
+    pub(crate) fn lines(&self, kept: Kept) -> Lines {
+        Lines::new(self.clone(), kept)
+    }
+
+    /// The bytes of a transcript as they are kept.
+    pub(super) fn frames(&self, kept: &Kept) -> Result<Frames, FileError> {
         let path = self.directory(kept.session).join(format!("{}.zst", name(kept)));
         let file = heirloom_repo::open(&path);
         let file = file.map_err(|source| FileError { doing: "read", path, source })?;

@@ -16,6 +16,7 @@ mod fold;
 mod forget;
 mod frames;
 mod known;
+mod lines;
 mod marks;
 mod masked;
 mod on;
@@ -41,8 +42,9 @@ pub use distill::{DistillError, Distilled, LookBack, distill, wake_distiller};
 #[cfg(test)]
 pub(crate) use forget::forget_telling;
 pub use forget::{Forgotten, drop_quotes, forget};
-pub(crate) use frames::{Frames, Unpacker};
+pub(crate) use frames::Unpacker;
 pub use known::{KnownFacts, entries, known, refresh};
+pub(crate) use lines::Lines;
 pub(crate) use marks::is_forgotten;
 pub(crate) use on::rename;
 pub use on::{all as captured, is_on, switch_all_off, switch_off, switch_on};

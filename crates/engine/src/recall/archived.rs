@@ -13,7 +13,7 @@ use heirloom_ledger::{Error, Source};
 
 use super::feed::{Feeding, put};
 use super::said::{Said, of_entry};
-use crate::capture::{Archive, Frames, Kept, Unpacker};
+use crate::capture::{Archive, Kept, Lines, Unpacker};
 use crate::here::Here;
 
 /// What the keys of archived transcripts begin with; the session's id, the subagent and the generation
@@ -183,7 +183,7 @@ pub(super) struct Texts {
 
 /// A transcript of which single messages are read.
 enum Text {
-    Lines(Box<Kept>, Frames),
+    Lines(Box<Lines>),
     /// One whose lines cannot be read alone: all that was said in it.
     Whole(Vec<Said>),
 }
@@ -197,8 +197,7 @@ impl Texts {
         let opened = named(here, key).map_or_else(of_others, |kept| {
             let reader = by_name(&kept.agent)?.transcripts()?.entries();
             if reader.resumable() {
-                let frames = Archive::new(&here.home).frames(&kept).ok()?;
-                return Some(Text::Lines(Box::new(kept), frames));
+                return Some(Text::Lines(Box::new(Archive::new(&here.home).lines(kept))));
             }
             let said = around(here, key, 0, u64::MAX).into_iter().map(|(_, said)| said);
             Some(Text::Whole(said.collect()))
@@ -206,14 +205,6 @@ impl Texts {
         let opened = opened.map(Rc::new);
         self.opened.borrow_mut().insert(key.to_owned(), opened.clone());
         opened
-    }
-
-    fn line(&self, frames: &Frames, offset: u64) -> Option<Vec<u8>> {
-        let mut unpacker = self.unpacker.borrow_mut();
-        if unpacker.is_none() {
-            *unpacker = Unpacker::new().ok();
-        }
-        frames.line(offset, unpacker.as_mut()?).ok()?
     }
 
     /// What is on the line that begins at `offset`, the `nth` of it; the message of that number where lines
@@ -228,10 +219,10 @@ impl Texts {
     ) -> Option<Said> {
         match &*self.open(here, key)? {
             Text::Whole(said) => said.get(usize::try_from(message).ok()?).cloned(),
-            Text::Lines(kept, frames) => {
-                let line = self.line(frames, offset)?;
+            Text::Lines(lines) => {
+                let line = lines.line(offset, &self.unpacker).ok()??;
                 let mut entries = Vec::new();
-                let mut reader = by_name(&kept.agent)?.transcripts()?.entries();
+                let mut reader = by_name(&lines.kept.agent)?.transcripts()?.entries();
                 read_line(&mut *reader, &line, &mut entries);
                 entries.into_iter().filter_map(of_entry).nth(nth)
             }
