@@ -59,19 +59,19 @@ const KINDS: [Kind; 5] = [
         name: "common",
         asks: |corpus, n| corpus.common(n).to_owned(),
         most: 26_000_000,
-        most_of_few: 76_000_000,
+        most_of_few: 56_000_000,
     },
     Kind {
         name: "two words",
         asks: |corpus, n| format!("{} {}", corpus.common(n), corpus.common(n * 3 + 7)),
         most: 38_000_000,
-        most_of_few: 87_000_000,
+        most_of_few: 67_000_000,
     },
     Kind {
         name: "identifier",
         asks: |corpus, n| corpus.identifier(n).to_owned(),
         most: 38_000_000,
-        most_of_few: 87_000_000,
+        most_of_few: 70_000_000,
     },
     Kind {
         name: "miss",
