@@ -4,8 +4,11 @@
 //! is masked by as many bytes as it has, so that whatever is known by its place is where it was, and JSON stays JSON.
 
 mod heads;
+mod lines;
 mod sums;
+mod unkeyed;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -13,7 +16,9 @@ use serde::{Deserialize, Serialize};
 use self::heads::{Heads, begins};
 use crate::recover;
 
+pub use lines::item;
 pub use sums::{Secret, Sums};
+pub use unkeyed::Unkeyed;
 
 /// A shorter one says too little to be known by it.
 const SHORTEST: usize = 12;
@@ -31,6 +36,8 @@ pub struct Words {
     forms: Vec<Form>,
     /// How all forms begin, in their order.
     heads: Heads,
+    /// What is too short to be known but by itself, and where heirloom told or passed it on.
+    lines: BTreeSet<Form>,
 }
 
 /// Words as they are written somewhere.
@@ -51,17 +58,22 @@ enum Stands {
     Alone,
     /// In what heirloom told an agent of earlier sessions. Elsewhere it is somebody's own.
     Told,
+    /// By itself in what heirloom passed on to a run.
+    PassedOn,
 }
 
 impl Words {
     /// The texts, each as a whole, by its lines and by its sentences: who quotes one may have wrapped or cut it. And
     /// what a brief may quote, as it stands there: that goes from what heirloom told agents, and from nowhere else.
+    /// Short lines of the texts go from what it passed on to runs, as do those of [`Self::with_lines`].
     pub fn new(
         texts: impl IntoIterator<Item = String>,
         quotes: impl IntoIterator<Item = String>,
     ) -> Self {
         let mut forms = Vec::new();
+        let mut lines = BTreeSet::new();
         for text in texts {
+            lines.extend(short(&text, TELLING, Stands::PassedOn));
             let parts = text.lines().flat_map(|line| line.split_inclusive(". "));
             let parts = text.lines().chain(parts).map(str::trim);
             for part in parts.filter(|part| part.len() >= TELLING) {
@@ -78,16 +90,25 @@ impl Words {
             if quote.len() >= SHORTEST {
                 forms.extend(written(quote, Stands::Told));
             }
+            lines.extend(short(quote, SHORTEST, Stands::Told));
         }
         forms.sort();
         forms.dedup();
         let heads = Heads::new(FACTOR, forms.iter().map(|form| begins(FACTOR, &form.bytes)));
-        Self { forms, heads }
+        Self { forms, heads, lines }
+    }
+
+    /// And these lines, where heirloom passed them on to a run: whoever says one otherwise says it of themselves.
+    #[must_use]
+    pub fn with_lines(mut self, lines: impl IntoIterator<Item = String>) -> Self {
+        let lines = lines.into_iter().flat_map(|line| short(&line, TELLING, Stands::PassedOn));
+        self.lines.extend(lines);
+        self
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.forms.is_empty()
+        self.forms.is_empty() && self.lines.is_empty()
     }
 
     /// Where they stand.
@@ -104,6 +125,22 @@ impl Words {
                 places.push(at);
             }
         });
+        for stands in [Stands::Told, Stands::PassedOn] {
+            let all = self.lines.iter().filter(|line| line.stands == stands);
+            let lengths = all.map(|line| line.bytes.len()).collect();
+            let mut found = lines::standing(&place, stands, &lengths);
+            found.retain(|at| {
+                let is_known = |in_json| {
+                    self.lines.contains(&Form {
+                        bytes: bytes[at.clone()].to_vec(),
+                        in_json,
+                        stands,
+                    })
+                };
+                is_known(true) || !place.is_json && is_known(false)
+            });
+            places.extend(found);
+        }
         places
     }
 
@@ -124,17 +161,24 @@ struct Where<'a> {
     is_json: bool,
     /// Where heirloom told an agent of earlier sessions.
     told: Vec<Range<usize>>,
+    /// Where it passed on to a run what earlier ones left.
+    passed_on: Vec<Range<usize>>,
 }
 
 impl<'a> Where<'a> {
     fn new(bytes: &'a [u8]) -> Self {
         let is_json = matches!(bytes.trim_ascii_start().first(), Some(b'{' | b'['));
-        Self { bytes, is_json, told: recover::told_in(bytes, is_json) }
+        Self::of(bytes, is_json)
     }
 
     /// Lines of JSON, the first of which may have begun before.
     fn in_json(bytes: &'a [u8]) -> Self {
-        Self { bytes, is_json: true, told: recover::told_in(bytes, true) }
+        Self::of(bytes, true)
+    }
+
+    fn of(bytes: &'a [u8], is_json: bool) -> Self {
+        let told = recover::told_in(bytes, is_json);
+        Self { bytes, is_json, told, passed_on: lines::passed_on_in(bytes, is_json) }
     }
 
     fn is_meant(&self, stands: Stands, at: &Range<usize>) -> bool {
@@ -144,6 +188,8 @@ impl<'a> Where<'a> {
             Stands::Told => {
                 self.told.iter().any(|told| told.start <= at.start && at.end <= told.end)
             }
+            // Those are looked for where they stand.
+            Stands::PassedOn => false,
         }
     }
 }
@@ -153,6 +199,11 @@ pub fn fill(bytes: &mut [u8], places: &[Range<usize>]) {
     for place in places {
         bytes[place.clone()].fill(MASK);
     }
+}
+
+/// The lines of a text that are shorter than `most`, as they are written.
+fn short(text: &str, most: usize, stands: Stands) -> Vec<Form> {
+    lines::of(text, most).flat_map(|line| written(line, stands)).collect()
 }
 
 /// As it stands in text, in JSON and in JSON within JSON. Gemini CLI writes what hooks tell it without angle brackets.

@@ -217,3 +217,43 @@ fn a_session_is_forgotten_in_all_checkouts_from_any_of_them() {
     assert!(again.stdout.contains("first was forgotten already"), "{}", again.stdout);
     assert_eq!(answer(&env, &["sessions", "forget", "first", "--yes"])["already"], true);
 }
+
+/// A short line says nothing of who said it, but it does where heirloom passed it on.
+#[test]
+fn short_lines_that_a_run_inherited_are_forgotten_and_those_of_others_stay() {
+    let env = env();
+    env.write("src/a.rs", "fn rotate() {}\n");
+    env.run(&["init", "--yes"]).success();
+    let run = |name: &str, more: &[&str]| {
+        env.run(&[&["run", "ralph", name, "1", "--agent", "sim"], more].concat()).success();
+    };
+    let (short, canary) = ("all green", "moonpie");
+    run("first", &[]);
+    let page = env.repo().join(".heirloom/runs/first/progress-first.md");
+    let lines = format!(
+        "# Progress\n\n## {canary} 1\n- {canary}\n  - \"{canary}\" 2\n{short}\n{canary} 3\n"
+    );
+    fs::write(&page, lines).unwrap();
+    answer(&env, &["note", "decision", canary, "--because", "moonpie 4", "--session", "first"]);
+    answer(&env, &["note", "next_step", "moonpie 5", "--session", "first"]);
+    run("second", &["--inherit", "first"]);
+    fs::write(env.repo().join(".heirloom/runs/second/progress-second.md"), format!("- {short}\n"))
+        .unwrap();
+    answer(&env, &["note", "learning", "moons", "--session", "second"]);
+    run("third", &["--inherit", "second"]);
+    env.run(&["fork-check", "--claim", "never moonpie"]);
+    answer(&env, &["sync"]);
+    answer(&env, &["search", canary]);
+    let runs = env.repo().join(".heirloom/runs");
+    for name in ["second", "third"] {
+        assert!(!found(&runs.join(name), canary).is_empty());
+    }
+
+    answer(&env, &["sessions", "forget", "first", "--yes"]);
+    let nowhere = Vec::<String>::new();
+    assert_eq!((found(&env.home(), canary), found(&runs, canary)), (nowhere.clone(), nowhere));
+    let third = env.read(".heirloom/runs/third/stage-00-ralph/iterations/001/prompt.md");
+    assert!(third.contains(&format!("\n- {short}\n")) && third.contains("- moons\n"), "{third}");
+    let block = answer(&env, &["inherit", "third"]).to_string();
+    assert!(block.contains("moons") && !block.contains("**"), "{block}");
+}

@@ -20,6 +20,9 @@ use super::select::Category;
 /// The version of the block that is written.
 pub const VERSION: &str = "1";
 
+/// What stands before and after all that was said in a block that is written down: the names of two of its fields.
+pub(crate) const BLOCK: (&str, &str) = ("from_completed_at", "warnings_raised");
+
 /// What a session inherits.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

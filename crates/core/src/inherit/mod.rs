@@ -22,6 +22,7 @@ mod select;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use block::BLOCK;
 pub use block::{CheckedEvidence, Inherited, InheritedNote, Truncated, VERSION};
 pub use item::{Item, Verdict};
 pub use merge::{Caps, Options, Source, Verify, merge, warn_of_end};

@@ -61,7 +61,7 @@ fn place(sum: u32) -> (usize, u64) {
 }
 
 /// The sum of the last few bytes, brought on by one byte at a time.
-struct Rolling {
+pub(super) struct Rolling {
     sum: u64,
     factor: u64,
     /// By how much the first of them counts.
@@ -69,7 +69,7 @@ struct Rolling {
 }
 
 impl Rolling {
-    fn over(factor: u64, bytes: &[u8]) -> Self {
+    pub(super) fn over(factor: u64, bytes: &[u8]) -> Self {
         let bytes = bytes.iter().take(SHORTEST);
         let sum =
             bytes.fold(0, |sum: u64, byte| sum.wrapping_mul(factor).wrapping_add(u64::from(*byte)));
@@ -77,14 +77,14 @@ impl Rolling {
         Self { sum, factor, first }
     }
 
-    fn go_on(&mut self, goes: u8, comes: u8) {
+    pub(super) fn go_on(&mut self, goes: u8, comes: u8) {
         let gone = u64::from(goes).wrapping_mul(self.first);
         let kept = self.sum.wrapping_sub(gone).wrapping_mul(self.factor);
         self.sum = kept.wrapping_add(u64::from(comes));
     }
 
     /// The best mixed bits.
-    fn sum(&self) -> u32 {
+    pub(super) fn sum(&self) -> u32 {
         (self.sum >> 32) as u32
     }
 }

@@ -10,7 +10,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::heads::{Heads, begins};
-use super::{Stands, Where, Words, fill};
+use super::{SHORTEST, Stands, Where, Words, fill, lines};
 
 /// What sums are made with.
 pub type Secret = [u8; 32];
@@ -32,7 +32,7 @@ impl Sums {
     /// Of all words as they stand in transcripts, which are JSON.
     pub fn of(words: &Words, secret: &Secret) -> Self {
         let factor = factor(secret);
-        let in_json = words.forms.iter().filter(|form| form.in_json);
+        let in_json = words.forms.iter().chain(&words.lines).filter(|form| form.in_json);
         let sums = in_json.map(|form| Sum {
             begins: begins(factor, &form.bytes),
             length: form.bytes.len(),
@@ -52,7 +52,8 @@ impl Sums {
         if self.is_empty() {
             return false;
         }
-        let all: Vec<&Sum> = self.0.iter().collect();
+        let (short, all): (Vec<&Sum>, Vec<&Sum>) =
+            self.0.iter().partition(|sum| sum.stands == Stands::PassedOn || sum.length < SHORTEST);
         let heads = Heads::new(factor(secret), all.iter().map(|sum| sum.begins));
         let place = Where::in_json(bytes);
         let mut places: Vec<Range<usize>> = Vec::new();
@@ -66,6 +67,14 @@ impl Sums {
                 places.push(at);
             }
         });
+        for stands in [Stands::Told, Stands::PassedOn] {
+            let known = short.iter().filter(|sum| sum.stands == stands);
+            let hashes: BTreeSet<&str> = known.clone().map(|sum| sum.hash.as_str()).collect();
+            let lengths = known.map(|sum| sum.length).collect();
+            let mut found = lines::standing(&place, stands, &lengths);
+            found.retain(|at| hashes.contains(hash(secret, &bytes[at.clone()]).as_str()));
+            places.extend(found);
+        }
         fill(bytes, &places);
         !places.is_empty()
     }

@@ -27,6 +27,9 @@ pub fn quoted(told: &Told, named: Option<&str>) -> Vec<String> {
         .chain(told.commits.iter().map(|commit| &commit.subject))
         .chain(told.tests.iter().map(|test| &test.name))
         .chain(told.files.iter().map(|file| &file.path));
+    // A short subject is known by the commit that it stands with.
+    let commits = told.commits.iter();
+    all.extend(commits.map(|commit| format!("{} {}", commit.hash, plain(&commit.subject))));
     for text in texts {
         let text = plain(text);
         all.extend(sentences::split(&text).into_iter().map(str::to_owned));

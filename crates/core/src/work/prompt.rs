@@ -16,6 +16,11 @@ const TAIL: usize = 3000;
 /// How many of the newest comments it is shown.
 const COMMENTS: usize = 10;
 
+/// The parts of a prompt that say what earlier sessions leave, and the one after them.
+pub(crate) const NOTED: &str = "What sessions on this issue noted";
+pub(crate) const LEFT: &str = "What an earlier session leaves";
+pub(crate) const HOW: &str = "## How to work";
+
 /// All that is known about an issue when an agent begins with it.
 #[derive(Debug, Clone, Copy)]
 pub struct Brief<'a> {
@@ -44,9 +49,9 @@ pub fn first(brief: &Brief<'_>) -> String {
     section(&mut text, "Design", issue.design.as_deref());
     section(&mut text, "Notes", issue.notes.as_deref());
     section(&mut text, "Comments", comments(issue).as_deref());
-    section(&mut text, "What sessions on this issue noted", notes(brief.notes).as_deref());
-    section(&mut text, "What an earlier session leaves", inherited(brief.inherited).as_deref());
-    text.push_str("\n## How to work\n");
+    section(&mut text, NOTED, notes(brief.notes).as_deref());
+    section(&mut text, LEFT, inherited(brief.inherited).as_deref());
+    let _ = write!(text, "\n{HOW}\n");
     if let Some(branch) = brief.branch {
         let _ = writeln!(
             text,

@@ -16,7 +16,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use heirloom_core::id::SessionId;
-use heirloom_core::mask::{Words, fill};
+use heirloom_core::mask::{Unkeyed, Words, fill};
 use heirloom_ledger::facts::Source;
 use heirloom_repo::{FileError, LockFile, file, make_private_dir, open_lock, replace_private};
 use jiff::Timestamp;
@@ -69,6 +69,9 @@ pub struct Kept {
     /// still has them. What is said later is a session's own.
     #[serde(default)]
     pub masked_to: u64,
+    /// What an earlier build masked in it, which nothing else knows.
+    #[serde(default, skip_serializing_if = "Unkeyed::is_empty")]
+    pub masked: Unkeyed,
 }
 
 impl Kept {
@@ -348,7 +351,13 @@ pub(crate) fn address(home: &Path, source: &Source) -> String {
 }
 
 fn read_info(path: &Path) -> Option<Kept> {
-    serde_json::from_slice(&heirloom_repo::read_at_most(path, 1 << 20).ok()?).ok()
+    let text = heirloom_repo::read_at_most(path, 1 << 20).ok()?;
+    let mut kept: Kept = serde_json::from_slice(&text).ok()?;
+    // The first build that masked anything did not say how far.
+    if kept.masked_to == 0 && !kept.masked.is_empty() {
+        kept.masked_to = kept.bytes;
+    }
+    Some(kept)
 }
 
 /// What the files of a transcript are called. A name from outside never is a path.
@@ -499,6 +508,7 @@ mod tests {
             archived_at: Timestamp::UNIX_EPOCH,
             dropped: false,
             masked_to: 0,
+            masked: Unkeyed::default(),
         }
     }
 

@@ -110,8 +110,10 @@ fn mask(home: &Path, kept: &Kept, bytes: &mut Vec<u8>) -> Result<(), CaptureErro
     let known = facts(home)?.map(|facts| facts.own_source(kept.session)).transpose()?.flatten();
     let masked = known.map(|known| Masked::of(home, &known.repo)).transpose()?.flatten();
     let end = usize::try_from(kept.masked_to).unwrap_or(usize::MAX).min(bytes.len());
+    kept.masked.mask(&mut bytes[..end]);
     match masked {
         Some(masked) => masked.mask(&mut bytes[..end]),
+        None if !kept.masked.is_empty() => {}
         // Nobody can tell any more which words they were.
         None => drop(bytes.drain(..end)),
     }

@@ -127,9 +127,20 @@ fn lock(home: &Path) -> Result<heirloom_repo::LockFile, FileError> {
     Ok(lock)
 }
 
+/// As it is written, or as an earlier build wrote it, which put all that was forgotten together.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Each(Vec<Known>),
+    Together(Known),
+}
+
 fn read(path: &Path) -> Result<Vec<Known>, FileError> {
-    let read = serde_json::from_slice(&file::read(path)?);
-    read.map_err(|error| FileError { doing: "read", path: path.to_owned(), source: error.into() })
+    match serde_json::from_slice(&file::read(path)?) {
+        Ok(Written::Each(all)) => Ok(all),
+        Ok(Written::Together(all)) => Ok(vec![all]),
+        Err(error) => Err(FileError { doing: "read", path: path.to_owned(), source: error.into() }),
+    }
 }
 
 fn add(path: &Path, new: Vec<Known>) -> Result<(), FileError> {
@@ -223,6 +234,27 @@ mod tests {
         assert!(Masked::of(home.path(), "one").unwrap().unwrap().retain(&copy));
         let later = Beginning { first: Some(at(40)), forked_from: Vec::new() };
         assert!(!Masked::of(home.path(), "one").unwrap().unwrap().retain(&later));
+    }
+
+    #[test]
+    fn what_an_earlier_build_wrote_in_one_is_known_and_added_to() {
+        let home = tempfile::tempdir().unwrap();
+        let said = ["the moon is made of green cheese", "the sun is made of yellow butter"];
+        let forget = |said: &str| {
+            let words = Words::new([said.to_owned()], []);
+            remember(home.path(), "one", &words, Timestamp::UNIX_EPOCH).unwrap();
+        };
+        forget(said[0]);
+        let path = path(home.path(), "one");
+        let [known] = &read(&path).unwrap()[..] else { panic!("one was forgotten") };
+        file::write(&path, serde_json::to_vec(known).unwrap()).unwrap();
+        forget(said[1]);
+        let masked = Masked::of(home.path(), "one").unwrap().unwrap();
+        for said in said {
+            let mut bytes = said.as_bytes().to_vec();
+            masked.mask(&mut bytes);
+            assert_ne!(bytes, said.as_bytes());
+        }
     }
 
     #[test]

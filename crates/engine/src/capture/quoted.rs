@@ -10,11 +10,13 @@ use std::io::Read;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use heirloom_core::event::{Body, IterationEnded, IterationStarted, RunInherited, SessionPrompted};
+use heirloom_core::event::{
+    Body, ForkDetected, IterationEnded, IterationStarted, RunInherited, SessionPrompted,
+};
 use heirloom_core::facts::FileFacts;
-use heirloom_core::id::SessionId;
+use heirloom_core::id::{NoteId, SessionId};
 use heirloom_core::inherit::Inherited;
-use heirloom_core::mask::{MASK, TELLING, Words};
+use heirloom_core::mask::{MASK, TELLING, Words, item};
 use heirloom_core::record::Record;
 use heirloom_core::recover;
 use heirloom_core::session::Session;
@@ -63,19 +65,26 @@ pub(super) fn words(
     let records = if is_composed { Vec::new() } else { ledger.trajectory(session.id)? };
     let prompts = records.iter().filter_map(body::<SessionPrompted>).map(|prompted| prompted.text);
     said.extend(prompts.filter(|text| text.len() >= TELLING));
-    let runs = checkouts.iter().map(|root| runs(root).join(session.name.as_str()));
-    for page in runs.flat_map(|run| files(&run)).filter(|path| is_page(path)) {
-        let text = file::read_to_string(&page).unwrap_or_default();
-        let lines = text.lines().filter(|line| !line.starts_with('#') && line.len() >= TELLING);
-        said.extend(lines.map(str::to_owned));
+    let mut lines = lines_of_pages(checkouts, |run| run == session.name.as_str());
+    for heir in ledger.children(session.id)? {
+        let block = ledger.kept::<RunInherited>(&heir.repo, &heir.id.to_string())?;
+        let block = block.map(|kept| kept.body.inherited);
+        let block = block.filter(|block| block.from_session == session.name.as_str());
+        let summary = block.iter().flat_map(|block| block.progress_summary.lines());
+        lines.extend(summary.map(str::to_owned));
     }
-    let others = others(ledger, session)?;
+    let mut others = others(ledger, session)?;
+    said.extend(lines.iter().filter(|line| line.len() >= TELLING && !is_heading(line)).cloned());
     said.retain(|text| !others.contains(text.trim()));
+    let pages = lines_of_pages(checkouts, |run| run != session.name.as_str());
+    others.extend(pages.iter().map(|line| item(line).to_owned()));
+    lines.retain(|line| !others.contains(item(line)));
+    said.extend(lines.iter().filter(|line| line.len() >= TELLING && is_heading(line)).cloned());
     let mut told = Vec::new();
     for each in continued.iter().chain([session]) {
         told.extend(told_of(ledger, facts, each.id, checkouts)?);
     }
-    Ok(Words::new(said, told))
+    Ok(Words::new(said, told).with_lines(lines))
 }
 
 /// Whether heirloom itself wrote what the session was asked: what a loop or an issue is worked on with says the same in
@@ -116,6 +125,22 @@ fn told_of(
 /// Where a checkout has the files of runs.
 pub(super) fn runs(root: &Path) -> PathBuf {
     root.join(".heirloom").join("runs")
+}
+
+/// What the progress pages of some runs say, line by line.
+fn lines_of_pages(checkouts: &[PathBuf], is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
+    let runs = checkouts.iter().flat_map(|root| fs::read_dir(runs(root)).into_iter().flatten());
+    let wanted = runs.flatten().filter(|run| run.file_name().to_str().is_some_and(&is_wanted));
+    let pages = wanted.flat_map(|run| files(&run.path())).filter(|path| is_page(path));
+    let texts = pages.map(|page| file::read_to_string(&page).unwrap_or_default());
+    texts
+        .flat_map(|text| text.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>())
+        .collect()
+}
+
+/// Many pages have the same ones.
+fn is_heading(line: &str) -> bool {
+    line.starts_with('#')
 }
 
 fn is_page(path: &Path) -> bool {
@@ -181,6 +206,9 @@ pub(super) fn records(listeners: &Listeners<'_>, words: &Words) -> Result<Vec<Qu
     if words.is_empty() {
         return Ok(found);
     }
+    let said = Some(listeners.said.id);
+    let notes = NoteFilter { session: said, superseded: true, ..NoteFilter::default() };
+    let notes: BTreeSet<NoteId> = ledger.notes(&notes)?.iter().map(|note| note.id).collect();
     let mut moved = BTreeSet::new();
     let mut after = 0;
     loop {
@@ -193,7 +221,11 @@ pub(super) fn records(listeners: &Listeners<'_>, words: &Words) -> Result<Vec<Qu
             let may_quote = record.host == own
                 && QUOTING.contains(&record.kind.as_str())
                 && record.session.map_or(Ok(true), |id| listeners.may_quote(id))?;
-            if is_after || may_quote && !words.places(record.body.as_bytes()).is_empty() {
+            // However short it is, this one says whose words they are.
+            let fork = body::<ForkDetected>(&record).and_then(|fork| fork.note);
+            let is_of_note = fork.is_some_and(|note| notes.contains(&note));
+            let has_words = || is_of_note || !words.places(record.body.as_bytes()).is_empty();
+            if is_after || may_quote && has_words() {
                 let instead = instead(&record, words);
                 moved.extend(sequence.filter(|_| instead.is_some()));
                 found.push(Quoting { seq: record.seq, instead });
@@ -206,8 +238,9 @@ fn instead(record: &Record, words: &Words) -> Option<Instead> {
     let mut bytes = record.body.clone().into_bytes();
     words.mask(&mut bytes);
     let masked = Record { body: String::from_utf8(bytes).ok()?, ..record.clone() };
-    let inherited = body::<RunInherited>(&masked).map(|mut body| {
-        leave_out(&mut body.inherited);
+    let before = body::<RunInherited>(record);
+    let inherited = body::<RunInherited>(&masked).zip(before).map(|(mut body, before)| {
+        leave_out(&mut body.inherited, &before.inherited);
         Either::Inherited(Box::new(body))
     });
     let body = inherited
@@ -219,15 +252,18 @@ fn instead(record: &Record, words: &Words) -> Option<Instead> {
 }
 
 /// Leaves out what is masked: a mask tells the next one nothing.
-fn leave_out(block: &mut Inherited) {
-    let has_mask = |text: &String| text.contains("********");
-    let lists =
-        [&mut block.learnings, &mut block.patterns, &mut block.warnings, &mut block.decisions];
-    for list in lists {
-        list.retain(|text| !has_mask(text));
+fn leave_out(block: &mut Inherited, before: &Inherited) {
+    let lists = [
+        (&mut block.learnings, &before.learnings),
+        (&mut block.patterns, &before.patterns),
+        (&mut block.warnings, &before.warnings),
+        (&mut block.decisions, &before.decisions),
+    ];
+    for (list, before) in lists {
+        list.retain(|text| before.contains(text));
     }
-    block.notes.retain(|note| !has_mask(&note.text));
-    if has_mask(&block.progress_summary) {
+    block.notes.retain(|note| before.notes.iter().any(|before| before.text == note.text));
+    if block.progress_summary != before.progress_summary {
         block.progress_summary.clear();
     }
 }

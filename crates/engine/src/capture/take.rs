@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use heirloom_agents::transcript::entry;
 use heirloom_agents::{Agent, by_name};
 use heirloom_core::id::SessionId;
+use heirloom_core::mask::Unkeyed;
 use heirloom_ledger::Facts;
 use heirloom_ledger::facts::{Source, Told};
 use heirloom_repo::FileError;
@@ -115,7 +116,8 @@ pub fn take(
         let is_printed = wanted.printed.is_some();
         kept = kept.map(|old| {
             let generation = if is_printed { old.generation } else { generation };
-            Kept { masked_to: old.masked_to, ..fresh(wanted, generation, manner.now) }
+            let (masked, masked_to) = (old.masked, old.masked_to);
+            Kept { masked_to, masked, ..fresh(wanted, generation, manner.now) }
         });
     }
     let mut kept = kept.unwrap_or_else(|| fresh(wanted, generation, manner.now));
@@ -148,8 +150,17 @@ pub fn take(
     while at < end {
         let part = if at < masked_to { masked_to - at } else { CHUNK };
         let mut bytes = origin.read(at, (end - at).min(part))?;
-        if let Some(masked) = masked.as_ref().filter(|_| at < masked_to) {
-            masked.mask(&mut bytes);
+        if at + bytes.len() as u64 == end && end < size {
+            // A word that stands across the cut would be known on neither side of it, but no word goes on in the next
+            // line. One line that is longer than this is for whoever reads all of it.
+            bytes
+                .truncate(bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1));
+        }
+        if at < masked_to {
+            kept.masked.mask(&mut bytes);
+            if let Some(masked) = &masked {
+                masked.mask(&mut bytes);
+            }
         }
         if bytes.is_empty() {
             break;
@@ -249,6 +260,7 @@ fn fresh(wanted: &Wanted, generation: u64, now: Timestamp) -> Kept {
         archived_at: now,
         dropped: false,
         masked_to: 0,
+        masked: Unkeyed::default(),
     }
 }
 

@@ -17,6 +17,7 @@ use super::tests::{Place, place};
 use crate::capture::{self, Manner, Wanted};
 
 /// A conversation of Claude Code, as it writes it down.
+#[derive(Clone)]
 pub(super) struct Conversation {
     pub(super) id: String,
     hour: u32,
@@ -117,13 +118,22 @@ impl Conversation {
         self.taken_in(place, true)
     }
 
+    /// All of it, as it is written down.
+    pub(super) fn text(&self) -> String {
+        let lines: Vec<String> = self.lines.iter().map(Value::to_string).collect();
+        lines.join("\n") + "\n"
+    }
+
     /// The same, with or without its text.
     pub(super) fn taken_in(&self, place: &Place, archive: bool) -> SessionId {
+        self.read_by(place, archive, 2 << 20)
+    }
+
+    /// The same, by somebody who reads no more than so much.
+    pub(super) fn read_by(&self, place: &Place, archive: bool, most: u64) -> SessionId {
         let session: SessionId = self.id.parse().unwrap();
         let path: PathBuf = place.dir.path().join(format!("{}.jsonl", self.id));
-        let lines: Vec<String> = self.lines.iter().map(Value::to_string).collect();
-        let text = lines.join("\n") + "\n";
-        fs::write(&path, text).unwrap();
+        fs::write(&path, self.text()).unwrap();
         let mut facts = Facts::open(&place.here.home, Duration::from_secs(5)).unwrap();
         let wanted = Wanted {
             session,
@@ -134,7 +144,7 @@ impl Conversation {
             path,
             printed: None,
         };
-        let manner = Manner { most: 2 << 20, wait: true, archive, now: place.here.clock.now() };
+        let manner = Manner { most, wait: true, archive, now: place.here.clock.now() };
         capture::take(&place.here.home, &mut facts, &wanted, manner).unwrap();
         session
     }

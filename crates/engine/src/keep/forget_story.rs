@@ -13,7 +13,7 @@ use heirloom_core::session::Session;
 use heirloom_ledger::{Facts, NoteFilter, Scope};
 use heirloom_repo::FileError;
 use jiff::Timestamp;
-use serde_json::json;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::day_story::Conversation;
@@ -256,6 +256,48 @@ fn facts_without_text_do_not_bring_the_words_back_either() {
     let _ = facts.map(|file| fs::remove_file(file).ok());
     later.taken_in(&place, false);
     assert!(errors(&place).starts_with("error: ****"), "{}", errors(&place));
+}
+
+#[test]
+fn what_an_earlier_build_masked_stays_masked_when_a_file_is_read_anew() {
+    let place = place();
+    let later = Conversation::new(9).say("the moon is made of green cheese").prompt("paint it");
+    let id = later.take_in(&place);
+    let info = capture::Archive::new(&place.here.home).directory(id).join("transcript-1.json");
+    let mut said: Value = serde_json::from_slice(&fs::read(&info).unwrap()).unwrap();
+    // As that build wrote it of what the session says.
+    said["masked"] =
+        json!([{"begins": 43467, "length": 32, "hash": "b9701b24d6203065e5a33d2a36d5a9f5"}]);
+    said.as_object_mut().unwrap().remove("masked_to");
+    fs::write(&info, said.to_string()).unwrap();
+    for colour in ["green", "brown"] {
+        let mut again = later.clone();
+        again.replace("paint it", &format!("paint it {colour}"));
+        again.take_in(&place);
+        let text = kept(&place, id);
+        assert!(text.contains(colour) && !text.contains("moon is made"), "{text}");
+    }
+}
+
+/// A hook reads no more than so much at once.
+#[test]
+fn what_stands_where_a_hook_stops_reading_is_masked_and_read_whole() {
+    let mut place = place();
+    let said = format!("the pump is called {CANARY} by everybody here");
+    let session = place.session("first", None);
+    place.note(&session, Kind::Decision, &said);
+    forget(&mut place, &session);
+    let later = Conversation::new(9).prompt("paint the pump").say(&said).prompt("in green");
+    let cut = later.text().find(CANARY).unwrap() as u64 + 5;
+    let id = later.read_by(&place, true, cut);
+    assert!(!kept(&place, id).contains(&CANARY[..5]));
+    later.read_by(&place, true, u64::MAX);
+    let text = kept(&place, id);
+    assert!(!text.contains(&CANARY[..5]) && text.len() == later.text().len(), "{text}");
+    let facts = Facts::open(&place.here.home, Duration::from_secs(5)).unwrap();
+    let turns = facts.turns(id).unwrap();
+    let texts: Vec<&str> = turns.iter().map(|turn| turn.text.as_str()).collect();
+    assert_eq!(texts, ["paint the pump", "in green"]);
 }
 
 #[test]
