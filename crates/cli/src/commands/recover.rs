@@ -9,7 +9,7 @@ use super::{App, Done, given};
 /// Print what a fresh context should know
 ///
 /// Level 1 is the task, the last checkpoint, the state of the work and the newest decisions, in about
-/// 100 tokens. Level 2 answers a query from notes. Level 3 is everything.
+/// 100 tokens. Level 2 answers a query from notes and conversations. Level 3 is everything.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// How much: 1, 2 or 3 [default: 2 with a query, otherwise 1]

@@ -115,6 +115,25 @@ fn a_session_from_before_is_taken_in_once_and_shown_with_all_it_did() {
 }
 
 #[test]
+fn what_search_finds_of_the_history_recover_shows_without_secrets_until_it_is_forgotten() {
+    let env = env();
+    fs::write(transcript(&env), day(&env)).unwrap();
+    set_up(&env);
+    assert_eq!(json(&env, &["search", CANARY])["results"].as_array().unwrap().len(), 1);
+    let query = ["recover", "--query", CANARY];
+    let shown = json(&env, &query)["text"].as_str().unwrap().to_owned();
+    assert!(shown.contains(&format!("Make the parser accept {CANARY}")), "{shown}");
+    assert!(shown.contains("- user 2026-01-10 (") && !shown.contains("AKIA"), "{shown}");
+    json(&env, &["note", "learning", &format!("{CANARY} is a list")]);
+    let both = json(&env, &query)["text"].as_str().unwrap().to_owned();
+    let (noted, said) = (both.find("is a list").unwrap(), both.find("Make the parser").unwrap());
+    assert!(noted < said, "{both}");
+    json(&env, &["sessions", "forget", ID, "--yes"]);
+    let left = json(&env, &query)["text"].as_str().unwrap().to_owned();
+    assert!(left.contains("is a list") && !left.contains("parser accept"), "{left}");
+}
+
+#[test]
 fn the_conversations_of_a_loop_are_one_session_whichever_was_the_last() {
     let env = env();
     set_up(&env);

@@ -9,6 +9,7 @@ use super::MARK;
 use super::entry::{Entry, cut, plain};
 use super::sentences;
 use crate::note::Kind;
+use crate::recall;
 use crate::tokens;
 
 /// What work left behind: newest first in every list, but steps in the order they were noted.
@@ -188,20 +189,54 @@ fn joined(entries: &[Entry], most: usize, longest: usize) -> String {
     short.collect::<Vec<_>>().join(" · ")
 }
 
-/// Level 2: what fits a query, the best fit first.
-pub fn level2(query: &str, entries: &[Entry], budget: usize) -> Recovery {
+/// A place in a conversation that fits a query.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    /// What sort of thing was said.
+    pub kind: recall::Kind,
+    /// The name of the session.
+    pub session: String,
+    pub at: Option<Timestamp>,
+    /// The part that fits, without secrets.
+    pub text: String,
+}
+
+impl Said {
+    /// All of it, on one line.
+    fn whole(&self) -> String {
+        let date = self.at.map(|at| at.strftime(" %Y-%m-%d").to_string()).unwrap_or_default();
+        let who = self.kind.role().unwrap_or(self.kind.as_str());
+        let text = cut(&plain(&self.text), LONGEST_SAID);
+        format!("- {who}{date} ({}): {text}", self.session)
+    }
+}
+
+/// So much of a place in a conversation is shown, in characters.
+const LONGEST_SAID: usize = 300;
+
+/// Level 2: what fits a query, the best fit first; what was noted before what was said.
+pub fn level2(query: &str, entries: &[Entry], said: &[Said], budget: usize) -> Recovery {
     let head = format!("{MARK} what matches \"{}\"", cut(&plain(query), 80));
-    if entries.is_empty() {
+    if entries.is_empty() && said.is_empty() {
         let text = format!("Nothing recorded matches \"{}\".", cut(&plain(query), 80));
         return Recovery::nothing(2, &fitting(&text, budget));
     }
-    let rows = entries.iter().map(|entry| (entry.note.kind, entry.whole())).collect();
-    fill(2, &[Part { head, rows }], budget)
+    let mut parts = vec![Part { head, rows: entries.iter().map(row).collect() }];
+    if !said.is_empty() {
+        let rows = said.iter().map(|said| (None, said.whole())).collect();
+        parts.push(Part { head: "\n## Conversations".to_owned(), rows });
+    }
+    fill(2, &parts, budget)
 }
 
 struct Part {
     head: String,
-    rows: Vec<(Kind, String)>,
+    /// Each with its kind, where it is a note.
+    rows: Vec<(Option<Kind>, String)>,
+}
+
+fn row(entry: &Entry) -> (Option<Kind>, String) {
+    (Some(entry.note.kind), entry.whole())
 }
 
 /// Level 3: everything, the most needed first.
@@ -214,7 +249,7 @@ pub fn level3(state: &State, budget: usize) -> Recovery {
     first.extend(work(state, 400));
     let mut parts = vec![Part { head: first.join("\n"), rows: Vec::new() }];
     let mut part = |title: &str, entries: &[&Entry]| {
-        let rows: Vec<_> = entries.iter().map(|entry| (entry.note.kind, entry.whole())).collect();
+        let rows: Vec<_> = entries.iter().map(|entry| row(entry)).collect();
         if !rows.is_empty() {
             parts.push(Part { head: format!("\n## {title}"), rows });
         }
@@ -275,9 +310,18 @@ fn render(parts: &[Part], mut kept: usize) -> String {
 
 fn rest(parts: &[Part], kept: usize) -> String {
     let mut counts: BTreeMap<Kind, usize> = BTreeMap::new();
+    let mut said = 0;
     for (kind, _) in parts.iter().flat_map(|part| &part.rows).skip(kept) {
-        *counts.entry(*kind).or_default() += 1;
+        match kind {
+            Some(kind) => *counts.entry(*kind).or_default() += 1,
+            None => said += 1,
+        }
     }
-    let counts = counts.iter().map(|(kind, count)| kind.counted(*count));
-    format!("Left out to fit: {}", counts.collect::<Vec<_>>().join(", "))
+    let mut counts: Vec<String> = counts.iter().map(|(kind, count)| kind.counted(*count)).collect();
+    match said {
+        0 => {}
+        1 => counts.push("1 place in conversations".to_owned()),
+        many => counts.push(format!("{many} places in conversations")),
+    }
+    format!("Left out to fit: {}", counts.join(", "))
 }

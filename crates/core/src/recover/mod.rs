@@ -22,7 +22,7 @@ mod tests;
 
 pub use brief::{Brief, How, MANY, Work, ranked};
 pub use entry::{Entry, Nearness, Proof};
-pub use levels::{Recovery, State, level1, level2, level3};
+pub use levels::{Recovery, Said, State, level1, level2, level3};
 pub use quoted::{quoted, told_in};
 pub use standing::{
     Earlier, Failure, GivenUp, MOST_SAID, Standing, Told, failures, standing, uncommitted,

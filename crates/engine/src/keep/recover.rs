@@ -7,7 +7,7 @@ use heirloom_core::event::{HandoffMade, TaskSet};
 use heirloom_core::ground::{self, Claim};
 use heirloom_core::id::{NoteId, SessionId};
 use heirloom_core::note::{Kind, Note, try_replacements};
-use heirloom_core::recover::{self, Entry, Proof, Recovery, State};
+use heirloom_core::recover::{self, Entry, Proof, Recovery, Said, State};
 use heirloom_core::session::Session;
 use heirloom_core::settings::Settings;
 use heirloom_ledger::{Error, Ledger, NoteFilter, Search};
@@ -15,6 +15,7 @@ use heirloom_ledger::{Error, Ledger, NoteFilter, Search};
 use super::brief::Labels;
 use super::code::Code;
 use crate::here::Here;
+use crate::recall::{self, Query, SearchError};
 
 /// How far back a session's lineage is read.
 const ANCESTORS: usize = 10;
@@ -112,7 +113,7 @@ impl Gatherer<'_> {
         Ok(recover::level1(&self.state(session, Some(FEW))?, budget))
     }
 
-    /// Level 2: what fits `query`, in this repository.
+    /// Level 2: what was noted and said that fits `query`, in this repository.
     pub fn level2(&self, query: &str, budget: usize) -> Result<Recovery, Error> {
         let names = self.ledger.names_of(&self.here.place.repo)?;
         let kinds = ["note".to_owned()];
@@ -141,7 +142,26 @@ impl Gatherer<'_> {
             }
         }
         self.prove(&mut entries, Look::Everywhere);
-        Ok(recover::level2(query, &entries, budget))
+        Ok(recover::level2(query, &entries, &self.said(query)?, budget))
+    }
+
+    /// What was said in conversations of this repository that fits `query`: the same as `search` finds.
+    fn said(&self, query: &str) -> Result<Vec<Said>, Error> {
+        let query = Query { text: query.to_owned(), limit: HITS, ..Query::default() };
+        let found = match recall::search(self.here, self.ledger, &query) {
+            Ok(found) => found.places,
+            Err(SearchError::Ledger(error)) => return Err(error),
+            // Neither one session nor another repository is asked for.
+            Err(SearchError::Session(_) | SearchError::NotAPerson(_)) => Vec::new(),
+        };
+        let said = found.into_iter().filter(|hit| hit.note.is_none() && !hit.text.is_empty());
+        let said = said.map(|hit| Said {
+            kind: hit.kind,
+            session: hit.session.map_or(hit.key, |session| session.name.to_string()),
+            at: hit.at,
+            text: hit.snippet.text,
+        });
+        Ok(said.collect())
     }
 
     /// Level 2, or where the work stands where nothing fits: an empty answer helps nobody to go on.
