@@ -52,6 +52,8 @@ pub struct WhyOrigin {
     pub agent: Option<String>,
     /// The conversation's title.
     pub title: Option<String>,
+    /// The issue it worked on, in a run of `heirloom work`.
+    pub issue: Option<String>,
     /// How it is known: an `edit` in it wrote the line, it made the `commit`, it made a commit of the same
     /// `subject` that was rebased or amended since, or it changed the `file`.
     #[schemars(extend("enum" = ["edit", "commit", "subject", "file"]))]
@@ -104,6 +106,7 @@ impl From<&Origin> for WhyOrigin {
             session_id: origin.session.id.to_string(),
             agent: origin.session.agent.as_deref().map(str::to_owned),
             title: origin.title.clone(),
+            issue: origin.issue.clone(),
             proof: origin.proof.as_str().to_owned(),
             commit,
             turn: origin.prompt.as_ref().map(|prompt| prompt.number),

@@ -12,8 +12,8 @@ use crate::ui::{BOLD, DIM, first_line, hang};
 
 /// Show which session, prompt and decision a line comes from
 ///
-/// Follows a committed line through git to the session that made the commit, and through recorded edits to
-/// the prompt. Without a line, lists the sessions that changed the file.
+/// Follows a committed line through git to the session that made the commit, or whose work on an issue was committed,
+/// and through recorded edits to the prompt. Without a line, lists the sessions that changed the file.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// A file, or a line of one
@@ -86,6 +86,9 @@ fn one(text: &mut String, origin: &Origin, of_line: bool, now: Timestamp) {
     };
     if let Some(title) = &origin.title {
         line("title", title);
+    }
+    if let Some(issue) = &origin.issue {
+        line("issue", issue);
     }
     if let Some(prompt) = &origin.prompt {
         line("prompt", &prompt.text);

@@ -1,7 +1,7 @@
 //! Why something is as it is: which session, prompt and decision a line comes from.
 //!
-//! A line that is committed comes from the session in which git said it made that commit. Which prompt it
-//! was, and where a line that is not committed comes from, the edits say that transcripts recorded. What
+//! A line that is committed comes from the session in which git said it made that commit, or from the one that
+//! worked on the issue that `work` named in it. Which prompt it was, and where a line that is not committed comes from, the edits say that transcripts recorded. What
 //! is only known of the file, and not of the line, says so.
 
 use std::path::{Component, Path, PathBuf};
@@ -11,8 +11,8 @@ use heirloom_core::id::SessionId;
 use heirloom_core::note::{Kind, Note};
 use heirloom_core::redact::redact;
 use heirloom_core::session::Session;
-use heirloom_ledger::facts::Did;
-use heirloom_ledger::{Error, Facts, Ledger, NoteFilter};
+use heirloom_ledger::facts::{Did, Touched};
+use heirloom_ledger::{Error, Facts, IssueRun, Ledger, NoteFilter};
 use heirloom_repo::FileError;
 use heirloom_repo::blame::{Blamed, blame, history};
 use jiff::Timestamp;
@@ -54,6 +54,8 @@ pub struct Origin {
     pub session: Session,
     /// What the conversation is called.
     pub title: Option<String>,
+    /// The issue it worked on in a run through the issues.
+    pub issue: Option<String>,
     /// How it is known.
     pub proof: Proof,
     /// The commit it made of it, where one is known.
@@ -194,10 +196,14 @@ struct Asking<'a> {
 
 impl Asking<'_> {
     fn of_line(&self, text: &str, blamed: Option<&Blamed>) -> Result<Vec<Origin>, Error> {
-        let Some(facts) = self.facts else { return Ok(Vec::new()) };
-        let (commits, proof) = self.commits(facts, blamed)?;
+        let (commits, proof) = self.commits(blamed)?;
+        let worked = match blamed.and_then(|all| Some((all.commit.as_deref()?, all))) {
+            Some((hash, blamed)) if commits.is_empty() => self.worked(hash, &blamed.subject)?,
+            _ => None,
+        };
         let mut sessions: Vec<SessionId> = commits.iter().map(|did| did.session).collect();
-        for touched in facts.touched(self.repo, self.path)? {
+        sessions.extend(worked.map(|(session, _)| session));
+        for touched in self.touched()? {
             if touched.file.edited && !sessions.contains(&touched.session) {
                 sessions.push(touched.session);
             }
@@ -215,6 +221,11 @@ impl Asking<'_> {
                 origins.extend(self.origin(did.session, proof, Some(&did.what), None, None)?);
             }
         }
+        if let Some((session, proof)) = worked
+            && !origins.iter().any(|origin| origin.session.id == session)
+        {
+            origins.extend(self.origin(session, proof, None, None, None)?);
+        }
         if origins.is_empty() {
             return Ok(self.of_file()?.into_iter().take(3).collect());
         }
@@ -222,13 +233,9 @@ impl Asking<'_> {
     }
 
     /// The sessions that made the commit of a line, and how that is known.
-    fn commits(
-        &self,
-        facts: &Facts,
-        blamed: Option<&Blamed>,
-    ) -> Result<(Vec<Did<CommitFacts>>, Proof), Error> {
-        let Some((hash, blamed)) = blamed.and_then(|all| Some((all.commit.as_deref()?, all)))
-        else {
+    fn commits(&self, blamed: Option<&Blamed>) -> Result<(Vec<Did<CommitFacts>>, Proof), Error> {
+        let blamed = blamed.and_then(|all| Some((all.commit.as_deref()?, all)));
+        let (Some(facts), Some((hash, blamed))) = (self.facts, blamed) else {
             return Ok((Vec::new(), Proof::Commit));
         };
         let commits = facts.committed(self.repo, hash)?;
@@ -240,14 +247,34 @@ impl Asking<'_> {
         Ok((commits, Proof::Subject))
     }
 
+    /// The session whose work `work` committed, which names the issue in what it commits, and how that is known.
+    fn worked(&self, hash: &str, subject: &str) -> Result<Option<(SessionId, Proof)>, Error> {
+        let Some((issue, _)) = subject.split_once(": ") else { return Ok(None) };
+        let runs = self.ledger.issue_runs(self.repo, issue)?;
+        let is_it = |run: &&IssueRun| run.commit.as_deref() == Some(hash);
+        let exact = runs.iter().find(is_it).map(|run| (run, Proof::Commit));
+        let other = || Some((runs.iter().find(|run| run.commit.is_some())?, Proof::Subject));
+        let found = exact.or_else(other);
+        Ok(found.and_then(|(run, proof)| Some((run.session?, proof))))
+    }
+
+    /// The sessions that had to do with the file.
+    fn touched(&self) -> Result<Vec<Touched>, Error> {
+        self.facts.map_or(Ok(Vec::new()), |facts| facts.touched(self.repo, self.path))
+    }
+
     fn of_file(&self) -> Result<Vec<Origin>, Error> {
-        let Some(facts) = self.facts else { return Ok(Vec::new()) };
-        let mut commits = Vec::new();
-        for (hash, _) in history(&self.here.place, self.path, COMMITS) {
-            commits.extend(facts.committed(self.repo, &hash)?);
+        let (mut commits, mut worked) = (Vec::new(), Vec::new());
+        for (hash, subject) in history(&self.here.place, self.path, COMMITS) {
+            let known = self.facts.map(|facts| facts.committed(self.repo, &hash)).transpose()?;
+            let known = known.unwrap_or_default();
+            if known.is_empty() {
+                worked.extend(self.worked(&hash, &subject)?);
+            }
+            commits.extend(known);
         }
         let mut origins: Vec<Origin> = Vec::new();
-        for touched in facts.touched(self.repo, self.path)? {
+        for touched in self.touched()? {
             let known = origins.iter().any(|origin| origin.session.id == touched.session);
             if !touched.file.edited || known || origins.len() >= MOST {
                 continue;
@@ -264,6 +291,12 @@ impl Asking<'_> {
                 origins.extend(self.origin(did.session, Proof::Commit, commit, None, None)?);
             }
         }
+        for (session, proof) in worked {
+            let known = origins.iter().any(|origin| origin.session.id == session);
+            if !known && origins.len() < MOST {
+                origins.extend(self.origin(session, proof, None, None, None)?);
+            }
+        }
         origins.sort_by_key(|origin| std::cmp::Reverse(origin.at));
         Ok(origins)
     }
@@ -277,10 +310,11 @@ impl Asking<'_> {
         edit: Option<&Edited>,
         turn: Option<u64>,
     ) -> Result<Option<Origin>, Error> {
-        let (Some(facts), Some(known)) = (self.facts, self.ledger.session(session)?) else {
-            return Ok(None);
-        };
-        let turns = facts.turns(session)?;
+        let known = self.ledger.session(session)?;
+        let is_forgotten = capture::is_forgotten(&self.here.home, session);
+        let Some(known) = known.filter(|_| !is_forgotten) else { return Ok(None) };
+        let turns = self.facts.map_or(Ok(Vec::new()), |facts| facts.turns(session))?;
+        let told = self.facts.map(|facts| facts.session(session)).transpose()?.flatten();
         let number = turn.or_else(|| commit.map(|commit| commit.turn));
         let by_number = || turns.iter().find(|turn| Some(turn.number) == number);
         let prompt = match edit {
@@ -288,9 +322,10 @@ impl Asking<'_> {
             None => by_number(),
         };
         let at = edit.and_then(|edit| edit.at).or_else(|| commit.and_then(|commit| commit.at));
-        let at = at.or_else(|| prompt.and_then(|prompt| prompt.at));
+        let at = at.or_else(|| prompt.and_then(|prompt| prompt.at)).or(known.completed_at);
         Ok(Some(Origin {
-            title: sessions::title(&known, facts.session(session)?.and_then(|facts| facts.title)),
+            title: sessions::title(&known, told.and_then(|told| told.title)),
+            issue: self.ledger.issue_run_of(session)?.map(|run| run.issue),
             session: known,
             proof,
             commit: commit.cloned(),

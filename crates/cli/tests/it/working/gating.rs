@@ -29,6 +29,30 @@ fn a_finished_issue_is_closed_with_the_evidence_and_nobody_elses_files_change() 
 }
 
 #[test]
+fn a_line_that_work_committed_is_told_with_the_session_and_the_issue() {
+    let yard = Yard::new();
+    let issue = yard.issue("Rotate tokens", &["ok"]);
+    yard.run(&["work"]).success();
+    yard.git(&["merge", "-q", "heirloom/work/main"]);
+    let session = yard.issue_run(&issue)["session"].clone();
+    let file = format!("{issue}.txt");
+    for place in [format!("{file}:1"), file.clone()] {
+        let why = yard.json(&["why", &place]);
+        let origin = &why["origins"][0];
+        assert_eq!((&origin["session_id"], &origin["issue"]), (&session, &issue.as_str().into()));
+        assert_eq!(origin["proof"], "commit", "{why}");
+    }
+    // Rebased, it is another commit, which names the issue still.
+    yard.git(&["commit", "-q", "--amend", "--no-edit", "--date", "2026-01-11T00:00:00Z"]);
+    let why = yard.json(&["why", &format!("{file}:1")]);
+    assert_eq!(why["origins"][0]["proof"], "subject", "{why}");
+    let ran = yard.run(&["why", &format!("{file}:1")]).success();
+    assert!(ran.stdout.contains(&format!("issue     {issue}")), "{ran}");
+    yard.run(&["sessions", "forget", session.as_str().unwrap(), "--yes"]).success();
+    assert_eq!(yard.json(&["why", &file])["origins"], serde_json::json!([]));
+}
+
+#[test]
 fn what_the_gate_finds_goes_back_to_the_same_conversation() {
     let yard = Yard::new();
     let issue = yard.issue("Fix", &["bad", "bad", "ok"]);
