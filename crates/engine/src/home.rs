@@ -288,8 +288,9 @@ fn last(here: &Here, ledger: &Ledger, backlog: Option<&[Entry]>) -> Result<Optio
     let repo = Some(here.place.repo.as_str());
     let listing = Listing { repo, statuses, leaves: true, limit: 10, ..Listing::default() };
     let rows = sessions::listed(here, ledger, &listing)?.rows;
-    // Notes that a person made by hand are in sessions too, but there is nothing to go on with.
-    let row = rows.into_iter().filter(|row| row.session.agent.is_some());
+    // Notes that a person made by hand are in sessions too, but there is nothing to go on with, nor is there in one that
+    // was forgotten.
+    let row = rows.into_iter().filter(|row| row.session.agent.is_some() && !row.forgotten);
     let Some(row) = row.max_by_key(|row| row.session.completed_at) else { return Ok(None) };
     // Whoever closed the issue by hand has finished it, whatever became of the run.
     let is_over = |run: &IssueRun| {

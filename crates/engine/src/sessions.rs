@@ -291,6 +291,8 @@ pub struct Row {
     pub title: Option<String>,
     /// What it cost, as far as anybody said.
     pub cost: Cost,
+    /// Whether what was said in it was forgotten.
+    pub forgotten: bool,
 }
 
 /// What a session is called for people: as it was launched, else as its agent's transcript says. What a stage asks
@@ -354,7 +356,8 @@ pub(crate) fn listed(here: &Here, ledger: &Ledger, listing: &Listing<'_>) -> Res
             own => own,
         };
         let title = title(&session, known.and_then(|known| known.title));
-        Ok(Row { session, parent, at_work, title, cost })
+        let forgotten = capture::is_forgotten(&here.home, session.id);
+        Ok(Row { session, parent, at_work, title, cost, forgotten })
     };
     let rows = page.sessions.into_iter().map(&mut row).collect::<Result<_, _>>()?;
     Ok(Listed { rows, next: page.next })

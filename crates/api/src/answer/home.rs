@@ -3,13 +3,12 @@
 use heirloom_core::issue::Entry;
 use heirloom_core::trust::State;
 use heirloom_engine::home::{Handoff, Home as Known, Last};
-use heirloom_engine::sessions::Row;
 use heirloom_engine::work::Waiting;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Approval, ListedIssue, ListedSession, Live, Requirement, Session};
+use super::{Approval, ListedIssue, ListedSession, Requirement};
 use crate::Answer;
 
 /// What is going on here, and what to do next. Outside a repository there is no more than the version.
@@ -146,7 +145,7 @@ impl Home {
                 .iter()
                 .map(|(approval, session)| Approval::new(approval, session.clone()))
                 .collect(),
-            running: home.running.iter().map(listed).collect(),
+            running: home.running.iter().map(ListedSession::from).collect(),
             unmet: home.unmet.iter().map(Requirement::from).collect(),
             ready: issues(&home.ready),
             to_review: issues(&home.to_review),
@@ -163,21 +162,10 @@ impl Home {
     }
 }
 
-fn listed(row: &Row) -> ListedSession {
-    ListedSession {
-        session: Session {
-            cost_usd: row.cost.told(),
-            ..Session::new(&row.session, row.parent.clone())
-        },
-        title: row.title.clone(),
-        live: row.at_work.as_ref().map(Live::from),
-    }
-}
-
 impl From<&Last> for LastSession {
     fn from(last: &Last) -> Self {
         Self {
-            session: listed(&last.row),
+            session: ListedSession::from(&last.row),
             commits: last.commits.map(|count| count as u64),
             failing_tests: last.failing_tests.map(|count| count as u64),
         }

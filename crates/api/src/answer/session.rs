@@ -105,18 +105,9 @@ pub struct SessionList {
 impl Answer for SessionList {}
 
 impl SessionList {
-    pub fn new(listed: Listed, unrecorded: Vec<Unrecorded>) -> Self {
-        let row = |row: Row| ListedSession {
-            session: Session {
-                cost_usd: row.cost.told(),
-                cost_partial: row.cost.is_partial(),
-                ..Session::new(&row.session, row.parent)
-            },
-            title: row.title,
-            live: row.at_work.as_ref().map(Live::from),
-        };
+    pub fn new(listed: &Listed, unrecorded: Vec<Unrecorded>) -> Self {
         Self {
-            sessions: listed.rows.into_iter().map(row).collect(),
+            sessions: listed.rows.iter().map(ListedSession::from).collect(),
             next: listed.next.map(|id| id.to_string()),
             unrecorded: unrecorded.into_iter().map(Into::into).collect(),
         }
@@ -131,8 +122,22 @@ pub struct ListedSession {
     pub session: Session,
     /// Its display name.
     pub title: Option<String>,
+    /// Whether what was said in it was forgotten, or goes on with a conversation that was.
+    pub forgotten: bool,
     /// Its process, while its agent is at work.
     pub live: Option<Live>,
+}
+
+impl From<&Row> for ListedSession {
+    fn from(row: &Row) -> Self {
+        let session = Session {
+            cost_usd: row.cost.told(),
+            cost_partial: row.cost.is_partial(),
+            ..Session::new(&row.session, row.parent.clone())
+        };
+        let live = row.at_work.as_ref().map(Live::from);
+        Self { session, title: row.title.clone(), forgotten: row.forgotten, live }
+    }
 }
 
 /// The process of a session whose agent is at work.

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use heirloom_core::facts::{CommandFacts, CommitFacts, TestFacts, TodoFacts, TurnFacts};
 use heirloom_core::session::Session as Known;
-use heirloom_engine::capture::KnownFacts;
+use heirloom_engine::capture::{self, KnownFacts};
+use heirloom_engine::here::Here;
 use heirloom_engine::session::Total;
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -25,6 +26,8 @@ pub struct SessionDetail {
     pub lineage: Totals,
     /// Its display name.
     pub title: Option<String>,
+    /// Whether what was said in it was forgotten, or goes on with a conversation that was.
+    pub forgotten: bool,
     /// What the agent was told to do first.
     pub prompt: Option<String>,
     /// The model.
@@ -178,7 +181,7 @@ impl From<&TestFacts> for SessionTest {
 
 impl SessionDetail {
     /// `parent` is the name of the session's parent, where it has one.
-    pub fn new(known: &Known, parent: Option<String>, lineage: Total) -> Self {
+    pub fn new(here: &Here, known: &Known, parent: Option<String>, lineage: Total) -> Self {
         let session = Session::new(known, parent);
         let tokens = session.input_tokens.zip(session.output_tokens);
         let lasted = known.completed_at.map(|end| {
@@ -188,6 +191,7 @@ impl SessionDetail {
             reason: known.reason.clone(),
             lineage: lineage.into(),
             title: heirloom_engine::sessions::title(known, None),
+            forgotten: capture::is_forgotten(&here.home, known.id),
             prompt: known.prompt.clone(),
             model: known.config.as_ref().ok().and_then(|config| config.model.clone()),
             turns: None,

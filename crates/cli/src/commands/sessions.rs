@@ -57,7 +57,8 @@ struct Stop {
 ///
 /// Removes its archived transcripts, the facts and index entries made from them, copies made for other agents, its
 /// run files, and heirloom's own backups that contain it; its words are erased from records. Sessions that continue it contain it:
-/// their archived transcripts go as well. The agents' own files stay.
+/// their archived transcripts go as well. The agents' own files stay, and so do copies made by hand, as with
+/// `heirloom ledger backup`.
 #[derive(Debug, clap::Args)]
 struct Forget {
     /// The session's name, id or id prefix
@@ -188,6 +189,10 @@ fn forget(app: &App, args: &Forget) -> Done {
     }
     for path in &gone.native {
         app.ui.hint(&format!("its agent still has it: {}", path.display()));
+    }
+    if !gone.already {
+        let copies = "copies made by hand, as with `heirloom ledger backup`, still have it";
+        app.ui.hint(&format!("{copies}: delete them yourself"));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -17,7 +17,36 @@ fn forgetting_without_a_terminal_needs_to_be_meant() {
     assert!(refused.stderr.contains("--yes"), "{refused}");
     let shown = env.run(&["sessions", "show", "auth-v1", "--json"]).json();
     assert_eq!(shown["prompt"], "say hello");
+    let forgot = env.run(&["sessions", "forget", "auth-v1", "--yes"]).success();
+    assert!(
+        forgot.stderr.contains("copies made by hand, as with `heirloom ledger backup`"),
+        "{forgot}"
+    );
+}
+
+#[test]
+fn a_session_that_was_forgotten_says_so_wherever_it_is_listed_and_is_not_offered() {
+    let env = env();
+    for name in ["auth-v1", "auth-v2"] {
+        env.run(&["launch", "say hello", "--name", name, "--agent", "sim"]).success();
+    }
     env.run(&["sessions", "forget", "auth-v1", "--yes"]).success();
+    for arguments in [&["sessions", "list"][..], &["sessions", "list", "--all"]] {
+        let listed = env.run(arguments).success().stdout;
+        let line = |name: &str| listed.lines().find(|line| line.starts_with(name)).unwrap();
+        assert!(line("auth-v1").ends_with("(forgotten)"), "{listed}");
+        assert!(!line("auth-v2").contains("forgotten"), "{listed}");
+        let json = env.run(&[arguments, &["--json"]].concat()).success().json();
+        assert_eq!(
+            (&json["sessions"][0]["forgotten"], &json["sessions"][1]["forgotten"]),
+            (&false.into(), &true.into()),
+            "{json}"
+        );
+    }
+    let shown = env.run(&["sessions", "show", "auth-v1"]).success().stdout;
+    assert!(shown.contains("what was said in it was deleted"), "{shown}");
+    let offered = env.run(&["resume"]).success().stdout;
+    assert!(offered.contains("auth-v2") && !offered.contains("auth-v1"), "{offered}");
 }
 
 /// A clone of a repository that brings a command and words for agents.

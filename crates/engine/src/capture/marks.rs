@@ -17,7 +17,7 @@ fn mark(home: &Path, session: SessionId) -> PathBuf {
 }
 
 /// Whether a session was forgotten, and must not be taken in again.
-pub(crate) fn is_forgotten(home: &Path, session: SessionId) -> bool {
+pub fn is_forgotten(home: &Path, session: SessionId) -> bool {
     mark(home, session).exists()
 }
 

@@ -45,7 +45,7 @@ pub use forget::{Forgotten, drop_quotes, forget};
 pub(crate) use frames::Unpacker;
 pub use known::{KnownFacts, entries, known, refresh};
 pub(crate) use lines::Lines;
-pub(crate) use marks::is_forgotten;
+pub use marks::is_forgotten;
 pub(crate) use on::rename;
 pub use on::{all as captured, is_on, switch_all_off, switch_off, switch_on};
 pub(crate) use origin::{Whose, last_said};

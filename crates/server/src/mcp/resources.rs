@@ -50,7 +50,7 @@ fn contents(house: &House, address: &str, part: &str) -> Result<(&'static str, S
         "" => {
             let total = session::totals(&cx.ledger, &known)?;
             let parent = sessions::parent_name(&cx.ledger, &known)?;
-            Ok(json(&SessionDetail::new(&known, parent, total)))
+            Ok(json(&SessionDetail::new(&cx.here, &known, parent, total)))
         }
         "notes" => {
             let query = Query { session: Some(known.id.to_string()), ..Query::default() };

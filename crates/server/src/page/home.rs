@@ -329,19 +329,20 @@ fn table(
                     @if let Some(heading) = extra.heading() { th scope="col" class="c-doing" { (heading) } }
                     th scope="col" class="num" { "Last active" } th scope="col" class="num" { "Cost" }
                 } }
-                tbody { @for Row { session, at_work, title, cost, .. } in rows {
+                tbody { @for Row { session, at_work, title, cost, forgotten, .. } in rows {
                     @let last = at_work.as_ref().map(|one| one.last_active_at);
                     tr.row data-row=(session.id) {
                         td { (glyph::status(session.status)) }
                         td.mono { a.open href=(address(session)) { (session.name) } (view.elsewhere(session))
                             @if let Some(author) = &session.author { span.dim { " by " (author) } } }
-                        td.soft { (title.as_deref().map_or_else(|| about(session), |title| line(title, 80))) }
+                        td.soft { @if *forgotten { "(forgotten)" } @else {
+                            (title.as_deref().map_or_else(|| about(session), |title| line(title, 80))) } }
                         td.soft.c-agent { (agent(session)) }
                         td.mono.c-branch { (line(session.branch.as_deref().unwrap_or("none"), 30)) }
                         @if extra.heading().is_some() { td.soft.c-doing { (extra.cell(session)) } }
                         td.num.soft { (since(last.or(session.completed_at).unwrap_or(session.created_at), view.now)) }
                         td.num { (cost)
-                            @if engine::can_continue(session) {
+                            @if !forgotten && engine::can_continue(session) {
                                 a hidden data-go="continue" href=(format!("{}/continue", address(session))) { "Continue" } } }
                     }
                 } }

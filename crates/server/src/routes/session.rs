@@ -20,7 +20,7 @@ pub(super) async fn show(
         let (cx, session) = RequestContext::session(house, &address)?;
         let total = engine::totals(&cx.ledger, &session)?;
         let parent = sessions::parent_name(&cx.ledger, &session)?;
-        Ok(SessionDetail::new(&session, parent, total))
+        Ok(SessionDetail::new(&cx.here, &session, parent, total))
     });
     Ok(Told(detail.await?))
 }

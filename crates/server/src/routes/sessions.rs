@@ -58,7 +58,7 @@ pub(crate) fn page(house: &House, filter: &Filter) -> Result<SessionList, Failur
         after,
         limit: filter.limit.unwrap_or(50).clamp(1, MOST),
     };
-    Ok(SessionList::new(listed(&cx.here, &cx.ledger, &listing)?, Vec::new()))
+    Ok(SessionList::new(&listed(&cx.here, &cx.ledger, &listing)?, Vec::new()))
 }
 
 fn cursor(text: &str) -> Result<heirloom_core::id::SessionId, Failure> {

@@ -19,6 +19,9 @@ use crate::failure::Failure;
 use crate::moment::ago;
 use crate::ui::{Columns, counted, first_line, priced_cell};
 
+/// What a session is about of which nothing is kept any more.
+const FORGOTTEN: &str = "(forgotten)";
+
 /// So many are listed where nobody says how many.
 const LIMIT: usize = 50;
 
@@ -87,7 +90,7 @@ pub(super) fn list(app: &App, args: &List) -> Done {
     };
     let is_empty = page.rows.is_empty() && unrecorded.is_empty();
     let repos = if args.all_repos { usage::names(&ledger)? } else { HashMap::new() };
-    app.ui.answer(&SessionList::new(page.clone(), unrecorded.clone()), || {
+    app.ui.answer(&SessionList::new(&page, unrecorded.clone()), || {
         table(app, &page.rows, &unrecorded, (args, &repos))
     });
     if !app.ui.is_json() {
@@ -177,7 +180,7 @@ fn table(
         row.extend(args.team.then(|| author.unwrap_or_else(|| "you".to_owned())));
         row
     };
-    for Row { session, at_work, title, cost, .. } in rows {
+    for Row { session, at_work, title, cost, forgotten, .. } in rows {
         let at = if running {
             at_work.as_ref().map(|each| each.last_active_at)
         } else {
@@ -189,7 +192,11 @@ fn table(
             at.map_or_else(|| "-".to_owned(), |at| ago(at, now)),
             session.learnings.to_string(),
             priced_cell(*cost),
-            title.as_deref().map_or_else(|| about(session), |title| first_line(title, 100)),
+            match title {
+                _ if *forgotten => FORGOTTEN.to_owned(),
+                Some(title) => first_line(title, 100),
+                None => about(session),
+            },
         ];
         columns.row(by(row, Some(session)));
     }

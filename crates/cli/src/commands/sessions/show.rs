@@ -58,7 +58,7 @@ pub(super) fn show(app: &App, args: &Show) -> Done {
 fn show_summary(app: &App, ledger: &Ledger, session: &Session) -> Done {
     let total = session::totals(ledger, session)?;
     let parent = sessions::parent_name(ledger, session)?;
-    let mut detail = SessionDetail::new(session, parent, total);
+    let mut detail = SessionDetail::new(&app.here, session, parent, total);
     let archive = app.settings.as_ref().is_ok_and(|all| all.settings.capture.archive == OnOff::On);
     // What cannot be read now is not in, which is shown.
     let _ = capture::refresh(&app.here, ledger, session, archive);
@@ -84,6 +84,7 @@ fn show_summary(app: &App, ledger: &Ledger, session: &Session) -> Done {
         line("started", Some(&ago(session.created_at, now)));
         line("ended", session.completed_at.map(|at| ago(at, now)).as_deref());
         line("reason", session.reason.as_deref().map(reason_in_words).as_deref());
+        line("forgotten", detail.forgotten.then_some("what was said in it was deleted"));
         line("problem", detail.session.problem.as_deref());
         let cost = Cost::new(detail.session.cost_usd, detail.session.cost_partial);
         line("cost", Some(&cost.to_string()));
