@@ -202,11 +202,14 @@ fn is_plainly_merged(root: &Path, name: &str, tip: &str) -> bool {
 }
 
 /// Whether a branch, by its full name, is the person's. One of ours that was pushed is still ours: a pull request is not
-/// merged yet.
+/// merged yet. Where the name of a remote ends is not to be seen, as it may hold slashes; whoever is in doubt keeps work.
 fn is_persons(branch: &str) -> bool {
-    let remote = || branch.strip_prefix("refs/remotes/")?.split_once('/').map(|(_, name)| name);
-    let name = branch.strip_prefix("refs/heads/").or_else(remote);
-    !name.unwrap_or_default().starts_with("heirloom/")
+    match branch.strip_prefix("refs/remotes/").and_then(|name| name.split_once('/')) {
+        Some((_, name)) => ![OF_WORK, OF_ISSUES].iter().any(|ours| {
+            name.match_indices(ours).any(|(at, _)| at == 0 || name[..at].ends_with('/'))
+        }),
+        None => !branch.strip_prefix("refs/heads/").unwrap_or_default().starts_with("heirloom/"),
+    }
 }
 
 /// The branch that finished work is for, while there is one of that name.

@@ -22,7 +22,6 @@ use super::job::{Job, Verdict};
 use super::on_issue;
 use super::options::Options;
 use super::picks;
-use super::prior;
 use super::take::LEASE;
 use super::trees::Trees;
 use crate::events::{AnyEvent, WorkEnded, WorkEvent};
@@ -55,16 +54,16 @@ pub fn work(
     let entries = tracker.backlog()?;
     let mut ledger = here.ledger()?;
     // Who has nothing to do needs no agent, and who goes on with an issue the one that it was begun with.
+    let ours = picks::ours(here, &ledger, &entries, &options.wanted)?;
+    let goes_on = options.wanted.resume && !options.fresh;
     let mut needed = BTreeSet::new();
-    for pick in choose(&entries, &options.wanted, here.clock.now()) {
-        let begun = if options.wanted.resume {
-            prior::find(&ledger, &here.place.repo, &pick.entry.id)?
-        } else {
-            None
-        };
-        let begun = begun.and_then(|begun| by_name(&begun.agent));
+    for (_, begun) in &ours {
+        let begun = begun.as_ref().filter(|_| goes_on).and_then(|begun| by_name(&begun.agent));
         needed.insert(begun.unwrap_or(agent).name());
     }
+    let ours: HashSet<&IssueId> = ours.iter().map(|(pick, _)| &pick.entry.id).collect();
+    let seen = choose(&entries, &options.wanted, here.clock.now()).into_iter();
+    let aside = seen.map(|pick| &pick.entry.id).filter(|id| !ours.contains(id)).cloned().collect();
     for name in needed {
         programs.resolve(name, &here.env)?;
     }
@@ -80,17 +79,6 @@ pub fn work(
             context.warn(None, format!("a run of the original was left out: {bad}"));
         }
     }
-    if let Some(problem) = context.trees.catch_up()? {
-        context.warn(None, problem);
-    }
-    if let hooks @ [_, ..] = context.trees.skipped_hooks() {
-        let names = hooks.join(", ");
-        context.warn(
-            None,
-            format!("heirloom's own commits do not run this repository's hooks: {names}"),
-        );
-    }
-    context.look_at_persons_tree();
     let owner = picks::owner(&ledger, &format!("work {}", run.short()))?;
     let (sender, receiver) = mpsc::channel();
     let mut dispatcher = Dispatcher {
@@ -104,12 +92,14 @@ pub fn work(
         active: 0,
         taken_up: 0,
         tried: HashSet::new(),
+        aside,
         elsewhere: HashMap::new(),
         told: HashSet::new(),
         beat: Instant::now(),
         told_stopping: 0,
         broken: None,
         tally: Tally::default(),
+        is_ready: false,
         has_begun: false,
         has_work: false,
         sender,
@@ -141,6 +131,8 @@ pub(super) struct Dispatcher<'d, 'a> {
     pub(super) taken_up: usize,
     /// Issues that this run is done with, or leaves alone.
     pub(super) tried: HashSet<IssueId>,
+    /// Issues that were left alone when the run began: somebody had them, or had to look at them first.
+    aside: HashSet<IssueId>,
     /// Issues that another machine had, and when that was.
     pub(super) elsewhere: HashMap<IssueId, Instant>,
     /// Those of them of which somebody was told what became of them.
@@ -150,6 +142,8 @@ pub(super) struct Dispatcher<'d, 'a> {
     /// Why the tracker, or who lends out issues, cannot be asked any more.
     pub(super) broken: Option<String>,
     pub(super) tally: Tally,
+    /// Whether issues can be taken up.
+    is_ready: bool,
     /// Whether the run is recorded.
     pub(super) has_begun: bool,
     /// Whether finished work came together.
@@ -158,6 +152,25 @@ pub(super) struct Dispatcher<'d, 'a> {
 }
 
 impl<'d> Dispatcher<'d, '_> {
+    /// Gets the repository ready before the first issue is taken up. One that finds nothing to do changes nothing.
+    pub(super) fn get_ready(&mut self) -> Result<(), WorkError> {
+        if std::mem::replace(&mut self.is_ready, true) {
+            return Ok(());
+        }
+        let context = self.context;
+        if let Some(problem) = context.trees.catch_up()? {
+            context.warn(None, problem);
+        }
+        if let hooks @ [_, ..] = context.trees.skipped_hooks() {
+            let names = hooks.join(", ");
+            let message =
+                format!("heirloom's own commits do not run this repository's hooks: {names}");
+            context.warn(None, message);
+        }
+        context.look_at_persons_tree();
+        Ok(())
+    }
+
     /// Records the run, if it is not yet. One that finds nothing to do is none.
     pub(super) fn begin(&mut self) -> Result<(), WorkError> {
         if std::mem::replace(&mut self.has_begun, true) {
@@ -279,7 +292,8 @@ impl<'d> Dispatcher<'d, '_> {
     pub(super) fn in_sight(&self) -> usize {
         let options = self.context.options;
         let picks = choose(&self.entries, &options.wanted, self.context.here.clock.now());
-        let ahead = picks.iter().filter(|pick| !self.tried.contains(&pick.entry.id)).count();
+        let is_ahead = |id| !self.tried.contains(id) && !self.aside.contains(id);
+        let ahead = picks.iter().filter(|pick| is_ahead(&pick.entry.id)).count();
         (self.taken_up + ahead).min(options.max_issues.unwrap_or(usize::MAX)).max(self.taken_up + 1)
     }
 

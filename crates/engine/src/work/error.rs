@@ -20,7 +20,7 @@ pub enum WorkError {
     #[error("cannot create branch {branch}")]
     NoBranch { branch: String },
     /// What the person did since and what agents finished do not go together by themselves.
-    #[error("{branch} does not merge cleanly with {head}, and {} of {branch} not in {head}", how_many(.commits))]
+    #[error("{branch} does not merge cleanly with {head}, and {} not in {head}", how_many(.branch, .commits))]
     Apart {
         /// The branch of finished work.
         branch: String,
@@ -61,9 +61,9 @@ pub enum WorkError {
     Ledger(#[from] heirloom_ledger::Error),
 }
 
-fn how_many(commits: &[String]) -> String {
+fn how_many(branch: &str, commits: &[String]) -> String {
     match commits {
-        [one] => format!("1 commit ({one}) is"),
-        all => format!("{} commits are", all.len()),
+        [one] => format!("1 commit of {branch} ({one}) is"),
+        all => format!("{} commits of {branch} are", all.len()),
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use heirloom_agents::process::orphan::Identity;
 use heirloom_core::issue::{Entry, IssueStatus, Owner, Standing, standing};
-use heirloom_core::work::{IssueRunStatus, Wanted, choose, left_over, needs_review};
+use heirloom_core::work::{IssueRunStatus, Pick, Wanted, choose, left_over, needs_review};
 use heirloom_ledger::{Error, Ledger};
 
 use super::error::WorkError;
@@ -44,23 +44,8 @@ pub fn plan(
 ) -> Result<Vec<Planned>, WorkError> {
     let original = if options.wanted.resume { work_runs::look(here, ledger)? } else { Vec::new() };
     let entries = tracker.backlog()?;
-    let standing = Claims::read(here, ledger)?;
     let mut planned = Vec::new();
-    // Those that a person has, and what comes only after them.
-    let mut left = HashSet::new();
-    for pick in choose(&entries, &options.wanted, here.clock.now()) {
-        if standing.is_taken(&pick.entry.id) {
-            continue;
-        }
-        let waits_for_a_person = pick.entry.blocked_by.iter().any(|id| left.contains(id));
-        let begun = match may_resume(here, ledger, pick.entry, &options.wanted)? {
-            Begun::Ours(resumes) if !waits_for_a_person && !is_given(pick.entry) => Some(resumes),
-            Begun::Ours(_) | Begun::Theirs | Begun::ToReview => None,
-        };
-        let Some(resumes) = begun else {
-            left.insert(&pick.entry.id);
-            continue;
-        };
+    for (pick, resumes) in ours(here, ledger, &entries, &options.wanted)? {
         let resumes = resumes.map(|resumes| *resumes);
         let is_begun = pick.entry.status == IssueStatus::InProgress;
         let before = original.iter().filter(|_| is_begun);
@@ -82,6 +67,36 @@ pub fn plan(
     }
     planned.truncate(options.max_issues.unwrap_or(usize::MAX));
     Ok(planned)
+}
+
+/// An issue that is taken up, and the agent session that it was begun in.
+pub(super) type Ours<'e> = (Pick<'e>, Option<Box<Resumes>>);
+
+/// What a run takes up of these issues, in order, with the agent session that each was begun in. What a person has,
+/// or has to look at first, is left out, and so is what comes only after it.
+pub(super) fn ours<'e>(
+    here: &Here,
+    ledger: &Ledger,
+    entries: &'e [Entry],
+    wanted: &Wanted,
+) -> Result<Vec<Ours<'e>>, Error> {
+    let standing = Claims::read(here, ledger)?;
+    let (mut ours, mut left) = (Vec::new(), HashSet::new());
+    for pick in choose(entries, wanted, here.clock.now()) {
+        if standing.is_taken(&pick.entry.id) {
+            continue;
+        }
+        let waits_for_a_person = pick.entry.blocked_by.iter().any(|id| left.contains(id));
+        match may_resume(here, ledger, pick.entry, wanted)? {
+            Begun::Ours(resumes) if !waits_for_a_person && !is_given(pick.entry) => {
+                ours.push((pick, resumes));
+            }
+            Begun::Ours(_) | Begun::Theirs | Begun::ToReview => {
+                left.insert(&pick.entry.id);
+            }
+        }
+    }
+    Ok(ours)
 }
 
 /// Whether somebody else is to do an open issue: a run cannot claim it then.

@@ -79,6 +79,7 @@ impl Dispatcher<'_, '_> {
             self.leave(entry, why.to_owned());
             return Ok(None);
         }
+        self.get_ready()?;
         if !self.claim(&entry.id)? {
             return Ok(None);
         }

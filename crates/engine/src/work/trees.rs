@@ -44,7 +44,7 @@ pub(super) struct Trees {
 /// What agents must not take away.
 #[derive(Debug, Default)]
 struct Seen {
-    /// The last commit to which finished work was brought together.
+    /// The last commit to which finished work was brought together, or where the run began.
     tip: Option<String>,
     /// The person's stashes that are held.
     stashes: HashSet<String>,
@@ -158,7 +158,10 @@ impl Trees {
         let mut news = None;
         let next = match &tip {
             None => head,
-            Some(tip) if *tip == head || branch::is_ancestor(root, &head, tip) => return Ok(None),
+            Some(tip) if *tip == head || branch::is_ancestor(root, &head, tip) => {
+                self.seen().tip = Some(tip.clone());
+                return Ok(None);
+            }
             Some(tip) if branch::is_ancestor(root, tip, &head) => head,
             Some(tip) => match branch::join(root, tip, &head, "Take over what was done since") {
                 Joined::Commit(merged) => merged,
@@ -180,7 +183,10 @@ impl Trees {
         };
         branch::advance(root, together, &next, tip.as_deref())?;
         match self.tip() {
-            Some(_) => Ok(news),
+            Some(tip) => {
+                self.seen().tip = Some(tip);
+                Ok(news)
+            }
             None => Err(WorkError::NoBranch { branch: together.clone() }),
         }
     }
@@ -200,8 +206,9 @@ impl Trees {
     /// person's own.
     pub(super) fn make(&self, tree: &mut Tree) -> Result<Option<How>, GitError> {
         let Some(name) = &tree.branch else { return Ok(None) };
-        let base = self.together.as_deref().unwrap_or("HEAD");
-        let made = own_tree::make(&self.root, &tree.path, name, base)?;
+        // Not by the name of the branch, which another agent may delete at any moment.
+        let base = self.tip().unwrap_or_else(|| "HEAD".to_owned());
+        let made = own_tree::make(&self.root, &tree.path, name, &base)?;
         tree.path = made.path;
         Ok(Some(made.how))
     }

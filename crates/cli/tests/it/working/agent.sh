@@ -44,6 +44,7 @@ esac
 [ "$step" = mute ] && exec sleep 600
 init
 case "$step" in
+  apart-crash) git update-ref -d refs/heads/heirloom/work/main; exit 7 ;;
   crash) echo 'out of luck' >&2; exit 7 ;;
   hang | astray) exec sleep 600 ;;
   deaf) trap '' INT; trap 'touch "$dir/asked-term"' TERM; while :; do sleep 0.1; done ;;

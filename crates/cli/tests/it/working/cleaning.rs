@@ -56,11 +56,13 @@ fn finished_work_that_waits_is_named_at_home_until_it_was_merged() {
         "git switch main && git merge heirloom/work/main"
     );
     yard.git(&["switch", "-q", "main"]);
-    // Pushed for a pull request it is not merged yet.
-    let pushed = format!("refs/remotes/origin/{TOGETHER}");
-    yard.git(&["update-ref", &pushed, TOGETHER]);
-    assert!(waits(&yard).is_some());
-    assert!(kept(&yard.json(&["work", "clean"]), TOGETHER).is_some());
+    // Pushed for a pull request it is not merged yet, whatever the remote is called.
+    for remote in ["origin", "team/ada"] {
+        let pushed = format!("refs/remotes/{remote}/{TOGETHER}");
+        yard.git(&["update-ref", &pushed, TOGETHER]);
+        assert!(waits(&yard).is_some(), "{remote}");
+        assert!(kept(&yard.json(&["work", "clean"]), TOGETHER).is_some(), "{remote}");
+    }
     // A squash brings it over too.
     yard.git(&["merge", "-q", "--squash", TOGETHER]);
     yard.git(&["commit", "-qm", "squashed"]);

@@ -554,8 +554,7 @@ fn where_nothing_came_together_nothing_is_offered_to_be_merged() {
     let child = yard.spawn_heard(&["work"]);
     yard.wait_for_agent(&other, 1);
     yard.run(&["issues", "close", &other]).success();
-    signal(&child, "-INT");
-    signal(&child, "-INT");
+    signal(&child, "-TERM");
     child.wait_with_output().unwrap();
     let said = std::fs::read_to_string(yard.said()).unwrap();
     assert!(!said.contains("to merge the finished work"), "{said}");

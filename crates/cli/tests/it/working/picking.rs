@@ -92,6 +92,24 @@ fn without_work_nothing_happens_nothing_fails_and_no_run_is_recorded() {
     assert_eq!(yard.json(&["runs", "list"])["runs"].as_array().unwrap().len(), 0);
     let kept = std::fs::read_dir(yard.env.home().join("work")).unwrap().count();
     assert_eq!(kept, 0, "nobody can look on at a run that is none");
+    assert_eq!(yard.git(&["for-each-ref", "--format=%(refname)"]), "refs/heads/main");
+}
+
+/// What waits for a person, and what comes only after that, is none of the issues that are ahead.
+#[test]
+fn the_numbers_of_a_resumed_run_are_those_of_the_issues_that_it_takes_up() {
+    let yard = Yard::with_settings("work: {gate: ['! ls bad-*'], max_fixes: 0, max_agents: 1}\n");
+    yard.issue_with("First", &["bad", "ok"], &["-p", "0"]);
+    let shrugs = yard.issue_with("Shrugs", &["shrug"], &["-p", "1"]);
+    yard.issue_with("Last", &["bad", "ok"], &["-p", "2"]);
+    assert_eq!(yard.run(&["work"]).code, 1);
+    let after = yard.issue("After", &["ok"]);
+    yard.run(&["issues", "dep", "add", &after, &shrugs]).success();
+    yard.issue_with("Hers", &["ok"], &["--assignee", "ada"]);
+    let ran = yard.run(&["work", "--resume"]).success();
+    for line in ["started  1 of 2  First", "started  2 of 2  Last"] {
+        assert!(ran.stdout.contains(line), "{line}: {ran}");
+    }
 }
 
 #[test]
@@ -211,6 +229,10 @@ fn who_has_nothing_to_do_needs_no_agent_and_who_has_hears_of_the_one_that_is_bui
     let yard = Yard::new();
     let yard = Yard { env: yard.env.var("HEIRLOOM_AGENT_CLAUDE", "/nowhere/claude") };
     assert_eq!(yard.run(&["work"]).success().stdout, "nothing to do\n");
+    // Nor does who leaves to a person what there is.
+    let begun = yard.issue_with("Begun", &["ok"], &["--assignee", "ada"]);
+    yard.run(&["issues", "update", &begun, "--status", "in_progress"]).success();
+    assert_eq!(yard.run(&["work", "--resume"]).success().stdout, "nothing to do\n");
     let issue = yard.issue("One", &["ok"]);
     let ran = yard.run(&["work"]);
     assert_eq!(ran.code, 1, "{ran}");

@@ -101,6 +101,17 @@ fn an_agent_that_deletes_the_branch_of_finished_work_takes_nothing_away() {
     }
 }
 
+/// Even before anything was finished: the next issue has to begin somewhere.
+#[test]
+fn the_branch_of_finished_work_that_an_agent_deleted_is_there_for_the_next_issue() {
+    let yard = Yard::with_settings("work: {gate: ['true'], max_agents: 1}\n");
+    let apart = yard.issue_with("Takes it away", &["apart-crash"], &["-p", "0"]);
+    let next = yard.issue("Next", &["ok"]);
+    let ran = yard.run(&["work"]);
+    let (apart, next) = (yard.status(&apart), yard.status(&next));
+    assert_eq!((ran.code, &*apart, &*next), (1, "in_progress", "closed"), "{ran}");
+}
+
 #[test]
 fn a_filter_that_an_agent_sets_up_is_not_run_by_heirloom() {
     let yard = Yard::new();
