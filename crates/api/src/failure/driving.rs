@@ -150,6 +150,9 @@ impl From<RunError> for Failure {
             RunError::NotAPerson(error) => Self::from(error).hint(
                 "to decide once and for unattended runs: run.permissions in your own settings",
             ),
+            RunError::Inherit(error @ InheritError::NoName { .. }) => {
+                Self::of_inherit(&error).usage()
+            }
             RunError::Inherit(error) => Self::of_inherit(&error),
             RunError::Name { .. } => {
                 failure.hint("letters, digits, `.`, `_` and `-`, at most 100 of them").usage()

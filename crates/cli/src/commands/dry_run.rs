@@ -9,7 +9,7 @@ use heirloom_core::run::plan::{Plan, PlannedStage, Step};
 use heirloom_core::run::stop::Rule;
 use heirloom_engine::run::{self, Asked};
 
-use super::run::say_inherit_error;
+use super::run::say_inherit_errors;
 use super::{App, Done};
 use crate::ui::{BOLD, DIM, counted, dollars};
 
@@ -20,9 +20,7 @@ pub(super) fn run(app: &App, asked: &Asked) -> Done {
     for mistake in &preview.mistakes {
         app.ui.say(&mistake.to_string());
     }
-    if let Some(error) = &preview.inherit_error {
-        say_inherit_error(app, error);
-    }
+    say_inherit_errors(app, &preview.inherit_errors, preview.inherited.is_some());
     let answer = RunPreview {
         session: asked.session.clone(),
         plan: (&preview.plan).into(),

@@ -10,6 +10,7 @@ use heirloom_core::run::choices::{Choices, parse_dollars};
 use heirloom_core::settings::{Period, RunPermissions};
 use heirloom_core::status::Status;
 use heirloom_engine::agents;
+use heirloom_engine::run::inherit::InheritError;
 use heirloom_engine::run::{self, Asked, Preparing, RunError, Stopping, With};
 use heirloom_engine::trust;
 use heirloom_engine::turn::system::Real;
@@ -134,9 +135,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     for mistake in &prepared.mistakes {
         app.ui.say(&mistake.to_string());
     }
-    if let Some(error) = &prepared.inherit_error {
-        say_inherit_error(app, error);
-    }
+    say_inherit_errors(app, &prepared.inherit_errors, prepared.inherit.is_some());
     if prepared.is_done() {
         app.ui.hint(&format!("{} is done; nothing to resume", asked.session));
         return Ok(ExitCode::SUCCESS);
@@ -204,11 +203,15 @@ pub(super) fn select(names: &[String]) -> Result<Select, Failure> {
     })
 }
 
-/// Says why nothing is inherited, and that the run goes on.
-pub(super) fn say_inherit_error(app: &App, error: &run::inherit::InheritError) {
-    let failure = Failure::of_inherit(error);
-    app.ui.complain(&failure);
-    app.ui.warn("continuing without inherited context; --strict would have stopped here");
+/// Says what is not inherited and why, and that the run goes on; whether with something else that is.
+pub(super) fn say_inherit_errors(app: &App, errors: &[InheritError], inherits: bool) {
+    for error in errors {
+        app.ui.complain(&Failure::of_inherit(error));
+    }
+    if !errors.is_empty() {
+        let without = if inherits { "what is missing" } else { "inherited context" };
+        app.ui.warn(&format!("continuing without {without}; --strict would have stopped here"));
+    }
 }
 
 /// Starts the same command again, in the background, and waits until it runs.

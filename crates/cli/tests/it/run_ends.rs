@@ -56,6 +56,38 @@ fn a_loop_that_ends_without_consensus_does_not_exit_like_one_that_agreed() {
     run(&env, &["judged", "s"]).success();
 }
 
+/// A judge is asked what is missing, and somebody has to hear it.
+#[test]
+fn what_a_judge_finds_missing_is_told_to_the_next_agent() {
+    let env = with_agent(
+        r#"cat > prompt-$HEIRLOOM_ITERATION
+case "$HEIRLOOM_STATUS" in */judge/*)
+  echo '{"decision":"continue","reason":"nothing tests the ``` rotation"}' > "$HEIRLOOM_STATUS"; exit 0;;
+esac
+cp prompt-$HEIRLOOM_ITERATION told-$HEIRLOOM_ITERATION
+echo '{"decision":"stop"}' > "$HEIRLOOM_STATUS"
+"#,
+    );
+    env.write(
+        ".heirloom/stages/judged/stage.yaml",
+        "name: judged\nprompt: Go on.\n\
+         stop: {rule: judgment, min: 1, consensus: 1, max: 2, judge: {agent: command}}\n",
+    );
+    env.write(
+        "p.yaml",
+        "name: p\nnodes: [{id: j, stage: judged}, {id: last, prompt: Sum up., max: 1}]\n",
+    );
+    let ran = run(&env, &["p.yaml", "s"]);
+    assert!(!env.read("told-1").contains("nothing tests"));
+    let told = env.read("told-2");
+    assert!(told.contains("## What is not done yet"), "{told}");
+    assert!(told.contains("````\nnothing tests the ``` rotation\n````\n"), "{told}");
+    // What came after that stage does not hide that nobody agreed.
+    assert_eq!(ran.code, 3, "{ran}");
+    let last = ran.stdout.lines().last().unwrap();
+    assert!(last.starts_with("completed: all iterations done, without agreement"), "{ran}");
+}
+
 #[test]
 fn a_verification_and_a_command_end_when_the_time_of_the_run_is_up() {
     for stop in ["verify: ['sleep 600']", "stop: {rule: command, command: sleep 600, max: 3}"] {

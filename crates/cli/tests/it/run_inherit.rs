@@ -275,6 +275,44 @@ fn a_missing_source_is_told_and_the_run_goes_on_unless_it_is_strict() {
 }
 
 #[test]
+fn of_several_sources_the_others_are_inherited_from_and_one_without_a_name_ends_it() {
+    let env = reporting();
+    session(&env, "a", &learned(&["from a"]), &[]).success();
+    let ran = session(&env, "b", &learned(&[]), &["--inherit", "typo,a", "--inherit", "gone"]);
+    let ran = ran.success();
+    for missing in ["there is no session typo", "there is no session gone"] {
+        assert_eq!(ran.stderr.matches(missing).count(), 1, "{ran}");
+    }
+    assert!(ran.stderr.contains("warning: continuing without what is missing;"), "{ran}");
+    assert_eq!(inherited(&env, "b")["learnings"], json!(["from a"]));
+    for flags in [&["--inherit", "typo,../x"][..], &["--inherit", "a", "--inherit", "../x"]] {
+        let ran = session(&env, "c", &learned(&[]), flags);
+        assert_eq!(ran.code, 64, "{ran}");
+        assert!(ran.stderr.contains("`../x` cannot be a session to inherit from"), "{ran}");
+        assert!(!env.repo().join(".heirloom/runs/c").exists());
+    }
+}
+
+#[test]
+fn a_preview_of_a_pipeline_shows_what_its_first_stage_inherits_for_itself() {
+    let env = reporting();
+    session(&env, "a", &learned(&["from a"]), &[]).success();
+    let stage = |from: &str| {
+        let text =
+            format!("name: heir\nstop: {{rule: fixed, max: 1}}\ninherit: {{from: {from}}}\n");
+        env.write(".heirloom/stages/heir/stage.yaml", &text);
+    };
+    env.write(".heirloom/stages/heir/prompt.md", "Work. ${STATUS}\n");
+    env.write("p.yaml", "name: p\nagent: command\nnodes:\n  - {id: one, stage: heir}\n");
+    stage("a");
+    let shown = env.run(&["run", "p.yaml", "s", "--dry-run"]).success();
+    assert!(shown.stdout.contains("from a"), "{shown}");
+    stage("gone");
+    let shown = env.run(&["run", "p.yaml", "s", "--dry-run"]).success();
+    assert!(shown.stderr.contains("there is no session gone"), "{shown}");
+}
+
+#[test]
 fn a_decision_whose_evidence_is_gone_arrives_marked() {
     let env = reporting();
     env.write("src/a.rs", "fn rotate_the_token() {}\nfn keep_the_session() {}\n");

@@ -77,7 +77,7 @@ fn several_sources_are_one_inheritance_and_a_path_is_none() {
     assert_eq!(context["inherited"]["lineage"], json!(["a", "b"]));
     for outside in ["../x", "a/b", ".."] {
         let ran = run(&env, &["ralph", "d", "1", "--inherit", outside]);
-        assert_eq!(ran.code, 1, "{ran}");
+        assert_eq!(ran.code, 64, "{ran}");
         assert!(ran.stderr.contains("cannot be a session to inherit from"), "{ran}");
     }
     assert!(!env.repo().join(".heirloom/runs/d").exists());

@@ -182,6 +182,8 @@ pub struct Told<'a> {
     /// What to work from.
     pub inputs: Option<&'a Inputs>,
     pub verification: Option<&'a Verification>,
+    /// What a judge finds missing, though agents said that it is done.
+    pub objection: Option<&'a str>,
 }
 
 /// The prompt of an iteration: step 0 first where the session inherits, then the stage's own words,
@@ -189,7 +191,11 @@ pub struct Told<'a> {
 /// itself.
 pub fn prompt(text: &str, variables: &Variables, told: Told<'_>) -> String {
     let mut body = resolve(text, variables);
-    let sections = [told.inputs.and_then(work_from), told.verification.map(what_failed)];
+    let sections = [
+        told.inputs.and_then(work_from),
+        told.verification.map(what_failed),
+        told.objection.map(what_is_missing),
+    ];
     for section in sections.into_iter().flatten() {
         body = format!("{}\n\n{section}", body.trim_end());
     }
@@ -224,6 +230,15 @@ fn what_failed(verification: &Verification) -> String {
         "## What is not done yet\n\nAn agent before you said that this is done, but `{}` {exit}. Mend that \
          first.\n\n{output}",
         verification.command
+    )
+}
+
+/// What a judge said who was asked whether the stage is done.
+fn what_is_missing(objection: &str) -> String {
+    let words = fenced(objection.trim());
+    format!(
+        "## What is not done yet\n\nAgents before you said that this is done. A judge does not agree, and says what is \
+         missing:\n\n{words}"
     )
 }
 

@@ -22,19 +22,34 @@ use crate::turn::command::{CARRIED, RUN};
 pub(super) enum Found {
     HasWork(bool),
     CommandSucceeds(bool),
-    JudgeAgrees(bool),
+    Judged(Opinion),
     /// The judge could not be made to say anything.
     NoJudgment,
     Verified(Option<Verification>),
 }
 
+/// What a judge says.
+pub(super) struct Opinion {
+    agrees: bool,
+    /// What it finds missing, where it does not agree.
+    objection: Option<String>,
+}
+
+impl Opinion {
+    /// Nobody agreed, and nobody objected either.
+    const NONE: Self = Self { agrees: false, objection: None };
+}
+
 impl Found {
-    /// The answers with this one; the next agent is told what a verification said.
+    /// The answers with this one; the next agent is told what a verification and a judge said.
     pub(super) fn into_answers(self, answers: Answers, briefing: &mut Briefing) -> Answers {
         match self {
             Self::HasWork(has) => Answers { has_work: Some(has), ..answers },
             Self::CommandSucceeds(does) => Answers { command_succeeds: Some(does), ..answers },
-            Self::JudgeAgrees(does) => Answers { judge_agrees: Some(does), ..answers },
+            Self::Judged(opinion) => {
+                briefing.objection = opinion.objection;
+                Answers { judge_agrees: Some(opinion.agrees), ..answers }
+            }
             Self::NoJudgment => Answers { judge_failed: true, ..answers },
             Self::Verified(failed) => {
                 let is_verified = Some(failed.is_none());
@@ -67,7 +82,7 @@ pub(super) fn find_out(
         }
         (Question::JudgeAgrees, Rule::Judgment { judge: Some(judge), .. }) => {
             let said = hear_judge(at, within, next.saturating_sub(1), judge)?;
-            let found = said.map_or(Found::NoJudgment, Found::JudgeAgrees);
+            let found = said.map_or(Found::NoJudgment, Found::Judged);
             (format!("judge {}", judge.agent), found)
         }
         (Question::IsVerified, _) => {
@@ -82,10 +97,13 @@ pub(super) fn find_out(
         }
         // A rule only asks what it knows how to ask.
         (Question::CommandSucceeds, _) => (String::new(), Found::CommandSucceeds(false)),
-        (Question::JudgeAgrees, _) => (String::new(), Found::JudgeAgrees(true)),
+        (Question::JudgeAgrees, _) => {
+            (String::new(), Found::Judged(Opinion { agrees: true, objection: None }))
+        }
     };
     let holds = match &found {
-        Found::HasWork(holds) | Found::CommandSucceeds(holds) | Found::JudgeAgrees(holds) => *holds,
+        Found::HasWork(holds) | Found::CommandSucceeds(holds) => *holds,
+        Found::Judged(opinion) => opinion.agrees,
         Found::NoJudgment => false,
         Found::Verified(failed) => failed.is_none(),
     };
@@ -114,15 +132,15 @@ fn hear_judge(
     within: &InStage<'_>,
     iteration: u32,
     judge: &Judge,
-) -> Result<Option<bool>, RunError> {
+) -> Result<Option<Opinion>, RunError> {
     const ATTEMPTS: usize = 2;
     for _ in 0..ATTEMPTS {
-        if let Some(agrees) = ask_judge(at, within, iteration, judge)? {
-            return Ok(Some(agrees));
+        if let Some(opinion) = ask_judge(at, within, iteration, judge)? {
+            return Ok(Some(opinion));
         }
         // It was stopped: what comes next is not the judge's to say.
         if must_end(at) || at.stopping.asked() > 0 {
-            return Ok(Some(false));
+            return Ok(Some(Opinion::NONE));
         }
     }
     Ok(None)
@@ -134,7 +152,7 @@ fn ask_judge(
     within: &InStage<'_>,
     iteration: u32,
     judge: &Judge,
-) -> Result<Option<bool>, RunError> {
+) -> Result<Option<Opinion>, RunError> {
     let placed = iteration::place(at, within, iteration);
     let dir = placed.dir.join("judge");
     file::set_aside(&dir, "attempt")?;
@@ -169,21 +187,26 @@ fn ask_judge(
         .ok()
         .flatten()
         .and_then(|bytes| status_file::parse(&bytes).0);
-    let decision = report.and_then(|report| report.decision);
-    let agrees = match (&launched.end, decision) {
-        (AgentEnd::Finished, Some(decision)) => Some(decision == Decision::Stop),
+    let decision = report.as_ref().and_then(|report| report.decision);
+    let opinion = match (&launched.end, decision) {
+        (AgentEnd::Finished, Some(decision)) => {
+            let agrees = decision == Decision::Stop;
+            let words = report.and_then(|report| report.reason.or(report.summary));
+            let objection = words.filter(|words| !agrees && !words.trim().is_empty());
+            Some(Opinion { agrees, objection })
+        }
         // It will be asked again when there is capacity; until then nobody agreed.
-        (AgentEnd::Limited, _) => Some(false),
+        (AgentEnd::Limited, _) => Some(Opinion::NONE),
         _ => None,
     };
-    if agrees.is_none() {
+    if opinion.is_none() {
         let why = match &launched.end {
             AgentEnd::Failed { why, .. } => format!(": {}", clean(why)),
             _ => String::new(),
         };
         at.reporter.warn(format!("the judge did not say whether the stage is done{why}"));
     }
-    Ok(agrees)
+    Ok(opinion)
 }
 
 fn judge_prompt(within: &InStage<'_>, placed: &iteration::Placed, status: &str) -> String {
@@ -193,7 +216,7 @@ fn judge_prompt(within: &InStage<'_>, placed: &iteration::Placed, status: &str) 
          Change nothing.\n\n\
          Then write {status}:\n\n\
          {{\"decision\": \"stop\", \"reason\": \"why it is done\"}}\n\n\
-         or `\"continue\"` with what is still missing.\n\n\
+         or `\"continue\"`, with what is still missing as the reason: the next agent is told.\n\n\
          What the stage was asked to do:\n\n{prompt}\n",
         stage = within.stage.id,
         page = within.page.display(),

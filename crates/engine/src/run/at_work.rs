@@ -47,8 +47,10 @@ pub(super) struct AtWork<'a> {
     pub(super) elapsed_before: Duration,
     pub(super) spent: Mutex<f64>,
     pub(super) made: AtomicU32,
-    /// Whether a stage ended at a limit of money or time, or at its maximum without agreement.
+    /// Whether a stage ended at a limit of money or time.
     pub(super) is_limited: AtomicBool,
+    /// Whether a stage ended at its maximum without agreement.
+    pub(super) has_disagreed: AtomicBool,
     pub(super) state: Mutex<StateFile>,
     pub(super) told_stopping: AtomicBool,
 }

@@ -15,6 +15,7 @@ use heirloom_core::inherit::Inherited;
 use heirloom_core::run::outcome::Outcome;
 use heirloom_core::run::plan::{Plan, PlannedStage, Step};
 use heirloom_core::run::resume;
+use heirloom_core::run::stop::End;
 use heirloom_core::session::Session;
 use heirloom_core::status::Status;
 use heirloom_ledger::{Iteration, Ledger, NoteFilter};
@@ -69,6 +70,12 @@ impl Running {
             go(at, &mut ledger, is_resumed)
         });
         let (status, reason) = match &result {
+            // Whatever came after it: that is why it does not end like one that agreed.
+            Ok(end)
+                if end.status == Status::Completed && at.has_disagreed.load(Ordering::SeqCst) =>
+            {
+                (end.status, Some(End::NoConsensus.as_str().to_owned()))
+            }
             Ok(end) => (end.status, Some(end.reason.clone())),
             Err(error) => (Status::Failed, Some(error.to_string())),
         };
@@ -95,7 +102,7 @@ impl Running {
             cost_usd: cost.told(),
             cost_partial: cost.is_partial(),
             duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
-            limited: at.is_limited.load(Ordering::SeqCst),
+            limited: [&at.is_limited, &at.has_disagreed].iter().any(|is| is.load(Ordering::SeqCst)),
         };
         tell_end(&at, &ended);
         result.map(|_| ended)
@@ -154,6 +161,7 @@ fn at_work(running: Running, with: With<'_>) -> Result<(AtWork<'_>, Locks), RunE
         elapsed_before: elapsed(&recorded),
         made: AtomicU32::new(made),
         is_limited: AtomicBool::new(false),
+        has_disagreed: AtomicBool::new(false),
         state: Mutex::new(file),
         told_stopping: AtomicBool::new(false),
     };

@@ -42,6 +42,8 @@ pub(super) struct InStage<'s> {
 pub(super) struct Briefing {
     pub(super) previous: Option<Previous>,
     pub(super) verification: Option<Verification>,
+    /// What a judge finds missing.
+    pub(super) objection: Option<String>,
 }
 
 /// What came of an iteration.
@@ -88,13 +90,14 @@ fn prompt_of(
     at: &AtWork<'_>,
     within: &InStage<'_>,
     variables: &Variables,
-    verification: Option<&Verification>,
+    briefing: &Briefing,
 ) -> String {
     let told = Told {
         inherited: at.inherited_by(&within.stage.dir),
         comprehension: within.stage.comprehension,
         inputs: Some(&within.inputs),
-        verification,
+        verification: briefing.verification.as_ref(),
+        objection: briefing.objection.as_deref(),
     };
     prompt::prompt(&within.stage.prompt, variables, told)
 }
@@ -115,7 +118,7 @@ pub(super) fn make(
     if let Some(parent) = placed.output.as_ref().and_then(|output| output.parent()) {
         file::make_dir(parent)?;
     }
-    let prompt = prompt_of(at, within, &placed.variables, briefing.verification.as_ref());
+    let prompt = prompt_of(at, within, &placed.variables, &briefing);
     let context = context(at, within, &placed, briefing);
     file::replace(Path::new(&placed.variables.ctx), context.to_json().as_bytes())?;
     file::replace(&placed.dir.join("prompt.md"), prompt.as_bytes())?;

@@ -38,8 +38,8 @@ pub struct Prepared {
     pub inherit: Option<Resolved>,
     /// What its stages inherit, by their directories.
     pub stage_inherits: BTreeMap<String, Inherited>,
-    /// Why it inherits nothing though it was asked to.
-    pub inherit_error: Option<InheritError>,
+    /// Why it does not inherit from everything that it was asked to.
+    pub inherit_errors: Vec<InheritError>,
     /// Flags that say something else than what a resumed session was planned as, and are not heeded.
     pub unheeded: Vec<&'static str>,
     pub(super) mode: Mode,
@@ -152,9 +152,9 @@ fn begin(
     let Preparing { here, settings, directory, asked, .. } = from;
     let (plan, mistakes) = request::plan(here, settings, directory, asked)?;
     let strict = asked.strict || settings.run.strict;
-    let (inherit, mut inherit_error) = inherits(here, ledger, settings, &plan, strict)?;
-    let (stage_inherits, error) = stages_inherit(here, ledger, settings, &plan, strict)?;
-    inherit_error = inherit_error.or(error);
+    let (inherit, mut inherit_errors) = inherits(here, ledger, settings, &plan, strict)?;
+    let (stage_inherits, errors) = stages_inherit(here, ledger, settings, &plan, strict)?;
+    inherit_errors.extend(errors);
     let worktree = asked.worktree;
     let mode = Mode::New(None);
     let unheeded = Vec::new();
@@ -165,7 +165,7 @@ fn begin(
         mistakes,
         inherit,
         stage_inherits,
-        inherit_error,
+        inherit_errors,
         unheeded,
         mode,
         worktree,
@@ -179,51 +179,65 @@ pub(super) fn inherits(
     settings: &Settings,
     plan: &Plan,
     strict: bool,
-) -> Result<(Option<Resolved>, Option<InheritError>), RunError> {
+) -> Result<(Option<Resolved>, Vec<InheritError>), RunError> {
     match &plan.inherit {
         Some(wanted) => inherits_from(here, ledger, settings, wanted, strict),
-        None => Ok((None, None)),
+        None => Ok((None, Vec::new())),
     }
 }
 
 /// What the stages of a plan inherit for themselves, and what could not be.
-fn stages_inherit(
+pub(super) fn stages_inherit(
     here: &Here,
     ledger: &Ledger,
     settings: &Settings,
     plan: &Plan,
     strict: bool,
-) -> Result<(BTreeMap<String, Inherited>, Option<InheritError>), RunError> {
-    let (mut blocks, mut failed) = (BTreeMap::new(), None);
+) -> Result<(BTreeMap<String, Inherited>, Vec<InheritError>), RunError> {
+    let (mut blocks, mut failed) = (BTreeMap::new(), Vec::new());
     for stage in plan.all_stages() {
         let Some(wanted) = &stage.inherit else { continue };
-        let (resolved, error) = inherits_from(here, ledger, settings, wanted, strict)?;
-        failed = failed.or(error);
+        let (resolved, errors) = inherits_from(here, ledger, settings, wanted, strict)?;
+        failed.extend(errors);
         blocks.extend(resolved.map(|resolved| (stage.dir.clone(), resolved.block)));
     }
     Ok((blocks, failed))
 }
 
+/// What can be inherited, and what cannot: of several sources, one that is not there does not take the others with it.
 fn inherits_from(
     here: &Here,
     ledger: &Ledger,
     settings: &Settings,
     wanted: &PlannedInherit,
     strict: bool,
-) -> Result<(Option<Resolved>, Option<InheritError>), RunError> {
+) -> Result<(Option<Resolved>, Vec<InheritError>), RunError> {
     let limits = Limits::of(settings);
+    let resolve = |from: &[&str]| inherit::resolve(here, ledger, from, wanted.select, limits);
     let from: Vec<&str> = wanted.sources().collect();
-    match inherit::resolve(here, ledger, &from, wanted.select, limits) {
-        // Whatever that is, it is no session: going on would be another run than was asked for.
-        Err(error @ InheritError::NoName { .. }) => Err(error.into()),
+    match resolve(&from) {
         Ok(resolved) if strict && !resolved.block.warnings_raised.is_empty() => {
-            Err(RunError::Unsound { warnings: resolved.block.warnings_raised })
+            return Err(RunError::Unsound { warnings: resolved.block.warnings_raised });
         }
-        Ok(resolved) => Ok((Some(resolved), None)),
-        Err(InheritError::Ledger(error)) => Err(error.into()),
-        Err(error) if strict => Err(error.into()),
-        Err(error) => Ok((None, Some(error))),
+        Ok(resolved) => return Ok((Some(resolved), Vec::new())),
+        // Which of them it is, is looked at below.
+        Err(_) => {}
     }
+    let (mut sound, mut errors) = (Vec::new(), Vec::new());
+    for source in from {
+        match resolve(&[source]) {
+            Ok(_) => sound.push(source),
+            Err(InheritError::Ledger(error)) => return Err(error.into()),
+            Err(error) => errors.push(error),
+        }
+    }
+    // Whatever has no name is no session: going on would be another run than was asked for.
+    let ends = |error: &InheritError| strict || matches!(error, InheritError::NoName { .. });
+    if let Some(at) = errors.iter().position(ends) {
+        return Err(errors.swap_remove(at).into());
+    }
+    let resolved = if sound.is_empty() { None } else { Some(resolve(&sound)?) };
+    Ok((resolved, errors))
 }
 
 fn resume(
@@ -265,7 +279,7 @@ fn resume(
         mistakes: Vec::new(),
         inherit,
         stage_inherits,
-        inherit_error: None,
+        inherit_errors: Vec::new(),
         unheeded,
         mode: if is_done {
             Mode::Done

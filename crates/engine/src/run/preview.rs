@@ -25,8 +25,8 @@ pub struct Preview {
     pub mistakes: Vec<Mistake>,
     /// What it would inherit.
     pub inherited: Option<Inherited>,
-    /// Why it would inherit nothing though it was asked to.
-    pub inherit_error: Option<InheritError>,
+    /// Why it would not inherit from everything that it was asked to.
+    pub inherit_errors: Vec<InheritError>,
     /// The prompt of the first iteration.
     pub prompt: String,
 }
@@ -44,7 +44,9 @@ pub fn preview(
     // Nothing is launched, so nobody has to be asked.
     plan.permissions = asked.permissions.or(settings.run.permissions);
     let strict = asked.strict || settings.run.strict;
-    let (inherit, inherit_error) = prepare::inherits(here, ledger, settings, &plan, strict)?;
+    let (inherit, mut inherit_errors) = prepare::inherits(here, ledger, settings, &plan, strict)?;
+    let (stages, errors) = prepare::stages_inherit(here, ledger, settings, &plan, strict)?;
+    inherit_errors.extend(errors);
     let inherited = inherit.map(|inherit| inherit.block);
     let dir = RunDir::new(&here.place.root, &name);
     let first = plan.all_stages().next();
@@ -67,12 +69,13 @@ pub fn preview(
         variables.context = prompt::resolve(&stage.context, &variables);
         let inputs = Inputs { initial: plan.inputs.clone(), ..Inputs::default() };
         let told = Told {
-            inherited: inherited.as_ref(),
+            inherited: inherited.as_ref().or_else(|| stages.get(&stage.dir)),
             comprehension: stage.comprehension,
             inputs: Some(&inputs),
             verification: None,
+            objection: None,
         };
         prompt::prompt(&stage.prompt, &variables, told)
     });
-    Ok(Preview { plan, mistakes, inherited, inherit_error, prompt: prompt.unwrap_or_default() })
+    Ok(Preview { plan, mistakes, inherited, inherit_errors, prompt: prompt.unwrap_or_default() })
 }

@@ -8,6 +8,7 @@
 //! that broke with its engine. So its report alone decides, and the record says so.
 
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,6 +18,7 @@ use heirloom_core::event::{LiveGone, SessionSpent, StageEnded};
 use heirloom_core::run::outcome::{AgentEnd, Leeway, judge};
 use heirloom_core::run::plan::PlannedStage;
 use heirloom_core::run::resume::{self, Recorded};
+use heirloom_core::run::stop::End;
 use heirloom_core::status::Status;
 use heirloom_ledger::{Iteration, Ledger};
 
@@ -94,6 +96,8 @@ pub(super) fn read(at: &AtWork<'_>, ledger: &mut Ledger) -> Result<ResumedRun, R
         ledger.append(at.here.clock.now(), at.scope(), &gone)?;
     }
     let stages = ledger.kept_of_session::<StageEnded>(&at.session.repo, id)?;
+    let has_disagreed = |s: &StageEnded| s.is_done && s.reason == End::NoConsensus.as_str();
+    at.has_disagreed.store(stages.iter().any(has_disagreed), Ordering::SeqCst);
     Ok(ResumedRun {
         recorded: ledger.iterations(id)?.into_iter().map(recorded).collect(),
         finished: stages.iter().filter(|s| s.is_done).map(|s| s.stage.clone()).collect(),

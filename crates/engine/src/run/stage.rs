@@ -67,8 +67,11 @@ pub(super) fn run(
         _ => end.clone(),
     };
     let is_done = status == Status::Completed;
-    if [End::NoConsensus, End::MaxCost, End::MaxTime].iter().any(|limit| end == limit.as_str()) {
+    if [End::MaxCost, End::MaxTime].iter().any(|limit| end == limit.as_str()) {
         at.is_limited.store(true, Ordering::SeqCst);
+    }
+    if end == End::NoConsensus.as_str() {
+        at.has_disagreed.store(true, Ordering::SeqCst);
     }
     let ended = StageEnded { stage: stage.dir.clone(), reason: end, is_done };
     ledger.append(at.here.clock.now(), at.scope(), &ended)?;
