@@ -62,15 +62,17 @@ impl From<SearchError> for Failure {
     }
 }
 
+/// How a place in the code is written.
+const A_PLACE: &str = "write PATH or PATH:LINE, as seen from here";
+
 impl From<WhyError> for Failure {
     fn from(error: WhyError) -> Self {
         match error {
             WhyError::Ledger(error) => error.into(),
             WhyError::File(error) => error.into(),
-            WhyError::Outside(_) | WhyError::NoFile(_) | WhyError::NoLine { .. } => {
-                Self::from_error(Code::Usage, &error)
-                    .hint("write PATH or PATH:LINE, as seen from here")
-                    .usage()
+            WhyError::NoFile(_) => Self::from_error(Code::File, &error).hint(A_PLACE),
+            WhyError::Outside(_) | WhyError::NoLine { .. } => {
+                Self::from_error(Code::Usage, &error).hint(A_PLACE).usage()
             }
         }
     }

@@ -163,10 +163,11 @@ fn servers(
         return parse_mcp_servers(text).map_err(|error| refused(&error));
     }
     let path = directory.join(text);
-    let read = heirloom_repo::read_text(&path).map_err(|error| refused(&error))?;
-    let Some(text) = read else {
+    // A file that is not there is no wrong usage, here as elsewhere.
+    let unread = |error| Failure::from_error(Code::ConfigMcpServers, &error);
+    let Some(text) = heirloom_repo::read_text(&path).map_err(unread)? else {
         let message = format!("there is no file {}", path.display());
-        return Err(Failure::new(Code::ConfigMcpServers, message).usage());
+        return Err(Failure::new(Code::ConfigMcpServers, message));
     };
     parse_mcp_servers(&text).map_err(|error| refused(&error))
 }

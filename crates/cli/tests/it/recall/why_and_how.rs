@@ -155,13 +155,13 @@ fn a_file_is_told_by_the_sessions_that_changed_it_and_nonsense_is_refused() {
     let why = ask(&env, &["why", "src/retry.rs"]);
     assert_eq!(why["origins"].as_array().unwrap().len(), 1, "{why:#}");
     assert_eq!(why["origins"][0]["proof"], "file");
-    for (place, reason) in [
-        ("src/retry.rs:99", "has no line 99"),
-        ("src/nothing.rs", "no session changed it"),
-        ("../elsewhere", "not in this repository"),
+    for (place, reason, code) in [
+        ("src/retry.rs:99", "has no line 99", 64),
+        ("src/nothing.rs", "no session changed it", 1),
+        ("../elsewhere", "not in this repository", 64),
     ] {
         let ran = env.run(&["why", place]);
-        assert_eq!(ran.code, 64, "{ran}");
+        assert_eq!(ran.code, code, "{ran}");
         assert!(ran.stderr.contains(reason), "{ran}");
     }
     env.write("src/fresh.rs", "fn fresh() {}\n");

@@ -69,6 +69,12 @@ fn a_config_that_cannot_be_used_leaves_no_session() {
         assert_eq!(ran.json()["error"]["code"], code, "{ran}");
         assert_ne!(ran.code, 0);
     }
+    // A file that is not there exits alike, whatever it is for.
+    for flag in ["--mcp-config", "--prompt-file", "--working-dir"] {
+        let prompt: &[&str] = if flag == "--prompt-file" { &[] } else { &["more"] };
+        let ran = fixture.run(&[&["continue", "a"], prompt, &[flag, "nowhere.json"]].concat());
+        assert_eq!(ran.code, 1, "{ran}");
+    }
     let gone = fixture
         .env
         .command(&["continue", "a", "more", "--json"])
