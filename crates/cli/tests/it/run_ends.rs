@@ -64,7 +64,8 @@ fn what_a_judge_finds_missing_is_told_to_the_next_agent() {
 case "$HEIRLOOM_STATUS" in */judge/*)
   echo '{"decision":"continue","reason":"nothing tests the ``` rotation"}' > "$HEIRLOOM_STATUS"; exit 0;;
 esac
-cp prompt-$HEIRLOOM_ITERATION told-$HEIRLOOM_ITERATION
+[ "$HEIRLOOM_STAGE" = j ] || [ -e ready ] || exit 7
+[ "$HEIRLOOM_STAGE" = last ] || cp prompt-$HEIRLOOM_ITERATION told-$HEIRLOOM_ITERATION
 echo '{"decision":"stop"}' > "$HEIRLOOM_STATUS"
 "#,
     );
@@ -82,7 +83,10 @@ echo '{"decision":"stop"}' > "$HEIRLOOM_STATUS"
     let told = env.read("told-2");
     assert!(told.contains("## What is not done yet"), "{told}");
     assert!(told.contains("````\nnothing tests the ``` rotation\n````\n"), "{told}");
-    // What came after that stage does not hide that nobody agreed.
+    // What comes after that stage does not hide that nobody agreed.
+    assert_eq!(ran.code, 1, "{ran}");
+    env.write("ready", "");
+    let ran = run(&env, &["p.yaml", "s", "--resume"]);
     assert_eq!(ran.code, 3, "{ran}");
     let last = ran.stdout.lines().last().unwrap();
     assert!(last.starts_with("completed: all iterations done, without agreement"), "{ran}");

@@ -60,9 +60,9 @@ impl Entry {
         self.issue_type == Issue::EPIC
     }
 
-    /// Whether it can be worked on now.
+    /// Whether it can be worked on now. A whole cannot, only its parts can.
     pub fn is_ready(&self, now: Timestamp) -> bool {
-        self.status == IssueStatus::Open && self.is_free(now)
+        self.status == IssueStatus::Open && self.is_free(now) && !self.is_epic()
     }
 
     /// Whether nothing stands in its way, whoever does it.

@@ -54,11 +54,6 @@ impl Issue {
     /// The type of a whole.
     pub const EPIC: &str = "epic";
 
-    /// Whether it is a whole that only its parts are worked on.
-    pub fn is_epic(&self) -> bool {
-        self.issue_type == Self::EPIC
-    }
-
     /// The epic, or other issue, that it is a part of.
     pub fn parent(&self) -> Option<&IssueId> {
         let is_parent = |dependency: &&Dependency| dependency.kind == Dependency::PARENT;

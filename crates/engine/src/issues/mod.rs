@@ -39,9 +39,9 @@ pub trait Tracker: fmt::Debug + Send {
     /// Every issue that is not closed, with what stands in its way.
     fn backlog(&mut self) -> Result<Vec<Entry>, TrackerError>;
 
-    /// Whether there is an issue that can be worked on. Wholes are not, only their parts are.
+    /// Whether there is an issue that can be worked on.
     fn has_ready_work(&mut self, now: Timestamp) -> Result<bool, TrackerError> {
-        Ok(self.backlog()?.iter().any(|entry| entry.is_ready(now) && !entry.is_epic()))
+        Ok(self.backlog()?.iter().any(|entry| entry.is_ready(now)))
     }
 
     /// Every issue, closed ones too.

@@ -135,6 +135,8 @@ fn parts_belong_to_a_whole_and_circles_are_refused() {
         assert_eq!(part, format!("{epic}.1"), "{tracker}");
         let listed = issues(&env, &["list", "-t", "task"]);
         assert_eq!(listed["issues"][0]["parent"], json!(epic), "{tracker}");
+        // Nobody can work on a whole.
+        assert_eq!(ids(&issues(&env, &["ready"])), [part.as_str()], "{tracker}");
         let (a, b) = (create(&env, &["A"]), create(&env, &["B"]));
         issues(&env, &["dep", &a, &b]);
         let refused = run(&env, &["dep", "add", &b, &a, "--json"]);

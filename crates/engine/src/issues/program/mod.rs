@@ -241,7 +241,7 @@ impl Tracker for Program {
     }
 
     fn has_ready_work(&mut self, now: Timestamp) -> Result<bool, TrackerError> {
-        Ok(self.ready()?.iter().any(|issue| Entry::of(issue).is_ready(now) && !issue.is_epic()))
+        Ok(self.ready()?.iter().any(|issue| Entry::of(issue).is_ready(now)))
     }
 
     fn all(&mut self) -> Result<Vec<Issue>, TrackerError> {
