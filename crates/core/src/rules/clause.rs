@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::words::{LEAD_INS, MOMENTARY, PARTICIPLES, PHRASES, SUBJECTS, VERBS};
+use super::words::{FOR_NOW, HARMS, LEAD_INS, MOMENTARY, PARTICIPLES, PHRASES, SUBJECTS, VERBS};
 
 /// What a rule does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -121,6 +121,9 @@ fn splits(rest: &str) -> bool {
         "stay out of ",
         "stay away from ",
         "hands off ",
+        "hands-off ",
+        "nobody ",
+        "no one ",
         "from now on ",
         "from now on, ",
         "you must ",
@@ -146,8 +149,45 @@ pub(super) fn force(clause: &str) -> Option<Force> {
     let words: Vec<&str> =
         text.split_whitespace().map(bare).filter(|word| !word.is_empty()).collect();
     // Most clauses lay nothing down, and looking for what holds only now is dear.
-    let force = imperative(&words).or_else(|| obligation(&words)).or_else(|| untouched(&words))?;
-    (!is_momentary(after_lead_ins(&words))).then_some(force)
+    let told = nobody(&words).or_else(|| imperative(&words)).or_else(|| obligation(&words));
+    // "Leave it alone for now" holds until somebody says otherwise, and the next context was not there.
+    let words = if told.is_none() { without_for_now(&words) } else { &words };
+    let force = told.or_else(|| untouched(words))?;
+    (!is_momentary(after_lead_ins(words))).then_some(force)
+}
+
+/// What is said without "for now" in front of it or behind it.
+fn without_for_now<'a, 'w>(words: &'a [&'w str]) -> &'a [&'w str] {
+    let said = after_lead_ins(words);
+    let words = FOR_NOW.iter().find_map(|phrase| begins(said, phrase)).unwrap_or(words);
+    let ends = |phrase: &&str| {
+        let length = phrase.split(' ').count();
+        let (before, end) = words.split_at(words.len().checked_sub(length)?);
+        begins(end, phrase).map(|_| before)
+    };
+    FOR_NOW.iter().find_map(ends).unwrap_or(words)
+}
+
+/// "Nobody pushes to main", "no one may edit the schema": said of everybody, and so of whoever does the work.
+fn nobody(words: &[&str]) -> Option<Force> {
+    let led_in = after_lead_ins(words);
+    let who = ["nobody", "no-one"].iter().find_map(|who| begins(led_in, who));
+    // "No" alone leads in.
+    let rest = who.or_else(|| begins(words, "no one"))?;
+    if rest.iter().any(|word| TELLING.contains(word)) {
+        return None;
+    }
+    let obliged =
+        ["is allowed to", "is to", "may", "should", "must", "can", "gets to", "else may", "ever"];
+    let is_asked = if let Some(rest) = obliged.iter().find_map(|phrase| begins(rest, phrase)) {
+        asks(rest)
+    } else {
+        // "Nobody uses it" and "nobody reads the docs" are reports.
+        let (verb, object) = rest.split_first()?;
+        let is_done = |harm: &&str| matches!(verb.strip_prefix(*harm), Some("s" | "es"));
+        HARMS.iter().any(is_done) && object.iter().any(|word| !VAGUE.contains(word))
+    };
+    is_asked.then_some(Force::Forbids)
 }
 
 /// A word without what surrounds it.
@@ -303,6 +343,7 @@ fn untouched(words: &[&str]) -> Option<Force> {
         "stay out of",
         "stay away from",
         "hands off",
+        "hands-off",
         "keep your hands off",
         "keep out of",
         "keep off",

@@ -131,6 +131,21 @@ fn what_is_forbidden_and_required_in_other_words_is_found_too() {
         ("alright, no committing generated files", "no committing generated files", Forbids),
         ("avoid mocking the database in tests", "", Forbids),
         ("keep off the vendor directory", "", Forbids),
+        ("leave the billing code alone for now", "", Forbids),
+        ("For now, leave vendor/ alone.", "leave vendor/ alone.", Forbids),
+        (
+            "port the parser, but leave the old exporter alone for now",
+            "but leave the old exporter alone for now",
+            Forbids,
+        ),
+        ("nobody pushes to main", "", Forbids),
+        ("Nobody merges to release without a review.", "", Forbids),
+        ("no one may edit the schema", "", Forbids),
+        ("nobody must push to the mirror", "", Forbids),
+        ("fix the totals, nobody touches the ledger", "nobody touches the ledger", Forbids),
+        ("hands off legacy/", "", Forbids),
+        ("Hands-off legacy/ please", "", Forbids),
+        ("rework the importer. Hands off legacy/!", "Hands off legacy/!", Forbids),
         (
             "wire up the retries, pls dont touch the billing code",
             "pls dont touch the billing code",
@@ -163,6 +178,13 @@ fn what_only_sounds_like_a_rule_is_none() {
         "it stays as it is",
         "if the cache stays untouched it is faster",
         "keep the tests short",
+        "nobody uses the old API",
+        "nobody reads the docs",
+        "nobody pushes it",
+        "nobody changes the host when it is down",
+        "leave it alone for now",
+        "for now don't touch the parser",
+        "hands off!",
     ] {
         assert_eq!(rules(prompt), [], "{prompt}");
     }

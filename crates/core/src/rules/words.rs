@@ -12,6 +12,9 @@ pub(super) const SIGNS: &[&str] = &[
     "leave",
     "stay",
     "hands off",
+    "hands-off",
+    "nobody",
+    "no-one",
     "keep ",
     "avoid",
     "cannot",
@@ -387,6 +390,31 @@ pub(super) const MOMENTARY: &[&str] = &[
     "in this branch",
     "for today",
     "in one go",
+];
+
+/// Words by which something is left as it is until somebody says otherwise.
+pub(super) const FOR_NOW: &[&str] =
+    &["for now", "for the moment", "for the time being", "at the moment"];
+
+/// What nobody does where that is a rule. Of other verbs it is a report: nobody uses it, nobody reads it.
+pub(super) const HARMS: &[&str] = &[
+    "change",
+    "commit",
+    "delete",
+    "deploy",
+    "edit",
+    "force-push",
+    "merge",
+    "modify",
+    "overwrite",
+    "publish",
+    "push",
+    "rebase",
+    "release",
+    "remove",
+    "rename",
+    "rewrite",
+    "touch",
 ];
 
 /// Verbs of phrases that forbid nothing.
