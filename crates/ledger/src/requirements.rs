@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 
 use heirloom_core::guard::branch::{Birth, BranchKey};
+use heirloom_core::guard::decide::Paused;
 use heirloom_core::guard::state::{Entry, Held, Key, Satisfied};
 use heirloom_core::id::SessionId;
 use heirloom_core::record::Record;
@@ -68,6 +69,12 @@ pub struct Stops {
 }
 
 impl Pause {
+    /// As people and agents are told of it; to whoever asks from outside of the session, with its name.
+    pub fn told<'a>(&'a self, session: Option<&'a str>) -> Paused<'a> {
+        let reason = self.reason.as_deref().unwrap_or_default();
+        Paused { reason, in_repo: self.in_repo, until: self.expires_at, session }
+    }
+
     /// Whether it still holds.
     pub fn holds(&self, now: Timestamp) -> bool {
         self.expires_at.is_none_or(|end| now < end)

@@ -222,7 +222,7 @@ fn standing(
         policy,
         standings: &standings,
         branch: &call.branch,
-        paused: pause.map(|pause| pause.reason.as_deref().unwrap_or_default()),
+        paused: pause.map(|pause| pause.told(None)),
         faults,
         notes,
     };

@@ -25,9 +25,7 @@ pub(super) fn prompt(call: &mut Call<'_>, rules: &Rules, text: &str) {
         Rules::Broken { file, reason } => {
             Some(inactive(&Inactive::Broken { file: file.clone(), reason: reason.clone() }))
         }
-        Rules::Policy(_) => {
-            pause.map(|pause| paused_banner(pause.reason.as_deref().unwrap_or_default()))
-        }
+        Rules::Policy(_) => pause.map(|pause| paused_banner(pause.told(None))),
     };
     call.said.answer.message = match (told, message) {
         (Some(told), Some(message)) => Some(format!("{told}\n{message}")),

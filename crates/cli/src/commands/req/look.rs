@@ -85,8 +85,10 @@ pub(super) fn status(app: &App, ledger: &mut Ledger, args: &StatusArgs) -> Done 
             let _ = writeln!(text, "{CARE}requirements are switched off in the settings{CARE:#}");
         }
         if let Some(pause) = paused {
-            let banner = paused_banner(pause.reason.as_deref().unwrap_or_default());
-            let _ = writeln!(text, "{CARE}{banner}{CARE:#}");
+            let session = args.session.is_some().then(|| subject.key()).flatten();
+            let session = session.map(short_session);
+            let banner = paused_banner(pause.told(session.as_deref()));
+            let _ = writeln!(text, "{}", hang(&format!("{CARE}{banner}{CARE:#}"), 0));
         }
         if overview.rows.is_empty() {
             text.push_str("  no requirements; add them to .heirloom/config.yaml\n");

@@ -170,14 +170,25 @@ fn while_requirements_are_paused_nothing_is_gated_and_everyone_is_told() {
     let guarded = Guarded::new("requirements:\n  plan: {}\n");
     assert_eq!(guarded.req(&["pause", "--reason", "demo", "--repo"]).code, 0);
     assert_eq!(guarded.edit(ONE), Said::Nothing);
-    assert!(guarded.start(ONE, "startup").text().contains("Requirements are paused (demo)"));
+    let started = guarded.start(ONE, "startup");
+    assert!(started.text().contains("paused in this repository (demo)"), "{started:?}");
+    let shown = guarded.req(&["status"]);
+    assert!(shown.stdout.contains("`heirloom req resume --repo` enforces them"), "{shown}");
     let prompt = guarded.hook("UserPromptSubmit", ONE, &json!({"prompt": "x"}));
-    assert!(matches!(&prompt, Said::Message(text) if text.contains("paused (demo)")), "{prompt:?}");
+    assert!(
+        matches!(&prompt, Said::Message(text) if text.contains("repository (demo)")),
+        "{prompt:?}"
+    );
     guarded.req(&["resume", "--repo"]);
     assert!(guarded.edit(ONE).is_denied());
     guarded.req(&["pause", "--session", ONE]);
     assert_eq!(guarded.edit(ONE), Said::Nothing);
     assert!(guarded.edit(TWO).is_denied());
+    let named = guarded.req(&["status", "--session", ONE]);
+    let short: String = ONE.chars().take(8).collect();
+    assert!(named.stdout.contains(&format!("heirloom req resume --session {short}`")), "{named}");
+    let other = guarded.req(&["status", "--session", TWO]);
+    assert!(!other.stdout.contains("paused"), "{other}");
 }
 
 #[test]

@@ -17,6 +17,6 @@ mod tests;
 pub use after::{After, Ran, after};
 pub use before::{Before, Checked, Verdict, before};
 pub use skill::{satisfied_by_skill, typed_skill};
-pub use start::{Inactive, Start, inactive, paused_banner, start, subagent};
+pub use start::{Inactive, Paused, Start, inactive, paused_banner, start, subagent};
 pub use stop::{Armed, Stop, StopInput, stop};
 pub use text::{MAX_UNITS, bounded, gap_text, is_own_prompt, render_message, resolution};

@@ -1,5 +1,7 @@
 //! At the start of a session: what the agent should know about requirements.
 
+use jiff::Timestamp;
+
 use super::text::{agents_resolution, listed};
 use crate::guard::branch::BranchKey;
 use crate::guard::check::{Judged, Standing};
@@ -24,8 +26,8 @@ pub struct Start<'a> {
     pub standings: &'a [(&'a Requirement, Judged)],
     /// What is checked out.
     pub branch: &'a BranchKey,
-    /// Why requirements are paused, where they are; the reason may be empty.
-    pub paused: Option<&'a str>,
+    /// That requirements are paused, where they are.
+    pub paused: Option<Paused<'a>>,
     /// Faults of ours since the last session, to be seen by somebody.
     pub faults: &'a [String],
     /// What else the session should know: who else is here, what was carried over.
@@ -100,11 +102,32 @@ pub fn inactive(why: &Inactive) -> String {
     }
 }
 
+/// That requirements are paused.
+#[derive(Debug, Clone, Copy)]
+pub struct Paused<'a> {
+    /// Why; may be empty.
+    pub reason: &'a str,
+    /// Whether in every session of the repository: what ends that is not what ends the pause of one.
+    pub in_repo: bool,
+    /// When it ends by itself.
+    pub until: Option<Timestamp>,
+    /// The session that was asked about from outside of it, and has to be named.
+    pub session: Option<&'a str>,
+}
+
 /// What is said while requirements are paused.
-pub fn paused_banner(reason: &str) -> String {
-    let reason = reason.trim();
+pub fn paused_banner(paused: Paused<'_>) -> String {
+    let reason = paused.reason.trim();
     let why = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
-    format!("Requirements are paused{why}: nothing is gated until heirloom req resume.")
+    let until = paused.until.map(|at| format!(" until {at:.0}")).unwrap_or_default();
+    let (place, which) = match (paused.in_repo, paused.session) {
+        (true, _) => ("in this repository", " --repo".to_owned()),
+        (false, Some(session)) => ("in this session", format!(" --session {session}")),
+        (false, None) => ("in this session", String::new()),
+    };
+    format!(
+        "Requirements are paused {place}{until}{why}: nothing is enforced. `heirloom req resume{which}` enforces them again."
+    )
 }
 
 fn summary(start: &Start<'_>) -> String {

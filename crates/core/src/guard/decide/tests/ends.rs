@@ -119,7 +119,7 @@ fn a_small_branch_does_not_keep_a_turn_from_ending() {
 fn started(
     policy: &Policy,
     world: &mut World,
-    paused: Option<&str>,
+    paused: Option<Paused<'_>>,
     faults: &[String],
 ) -> Option<String> {
     said(start, policy, world, paused, faults)
@@ -129,7 +129,7 @@ fn said(
     say: fn(&Start<'_>) -> Option<String>,
     policy: &Policy,
     world: &mut World,
-    paused: Option<&str>,
+    paused: Option<Paused<'_>>,
     faults: &[String],
 ) -> Option<String> {
     on_branch(|moment| {
@@ -154,10 +154,15 @@ fn a_session_starts_with_what_is_open_and_how_to_meet_it() {
     /arch-review → plan and tdd
     heirloom req satisfy ticket --reason WHY → ticket (not enforced)
     ");
-    insta::assert_snapshot!(started(&policy, &mut world, Some("demo"), &[]).unwrap(), @"
+    let demo = Paused { reason: "demo", in_repo: false, until: None, session: None };
+    insta::assert_snapshot!(started(&policy, &mut world, Some(demo), &[]).unwrap(), @"
     heirloom: 2 of 5 requirements met on feature/auth.
-    Requirements are paused (demo): nothing is gated until heirloom req resume.
+    Requirements are paused in this session (demo): nothing is enforced. `heirloom req resume` enforces them again.
     ");
+    // What ends the pause of a session does not end that of the repository.
+    let until = Some("2026-01-12T17:30:00Z".parse().unwrap());
+    insta::assert_snapshot!(paused_banner(Paused { reason: " ", in_repo: true, until, session: Some("8272974a") }), @"Requirements are paused in this repository until 2026-01-12T17:30:00Z: nothing is enforced. `heirloom req resume --repo` enforces them again.");
+    insta::assert_snapshot!(paused_banner(Paused { session: Some("8272974a"), ..demo }), @"Requirements are paused in this session (demo): nothing is enforced. `heirloom req resume --session 8272974a` enforces them again.");
     for name in ["plan", "tdd", "ticket"] {
         world.satisfy(&policy, name);
     }
@@ -181,7 +186,14 @@ fn a_subagent_is_told_what_is_denied_to_it_and_nothing_else() {
     /arch-review → plan
     heirloom req satisfy cla --reason WHY → cla
     ");
-    assert_eq!(told(&policy, &mut world, Some("")), None);
+    assert_eq!(
+        told(
+            &policy,
+            &mut world,
+            Some(Paused { reason: "", in_repo: true, until: None, session: None })
+        ),
+        None
+    );
     assert_eq!(told(&Policy { enabled: false, ..policy.clone() }, &mut world, None), None);
     world.satisfy(&policy, "plan");
     world.satisfy(&policy, "cla");
