@@ -54,12 +54,16 @@ pub struct Home {
     /// The issues that a person has to review, the most urgent first, and why.
     pub to_review: Vec<Entry>,
     pub reviews: Reviews,
+    /// The issues of which the last run came to nothing, the most urgent first, and how it ended.
+    pub unfinished: Vec<(Entry, IssueRunStatus)>,
     /// The finished work that waits to be merged, that for the branch of this checkout first.
     pub unmerged: Vec<Waiting>,
     /// How many issues are not closed; `None` where the tracker could not be read.
     pub open_issues: Option<usize>,
     /// How many sessions the ledger has of this repository.
     pub sessions: u64,
+    /// How many earlier conversations were not imported, because nobody could be asked.
+    pub untaken: u64,
     /// How many decisions stand.
     pub decisions: usize,
     /// What could not be looked at, and why.
@@ -91,9 +95,7 @@ impl Last {
         let session = &self.row.session;
         if let Some(run) = &self.issue {
             return match run.status {
-                status if status.is_unfinished() && self.is_sure => {
-                    format!("heirloom work --resume --issue {}", run.issue)
-                }
+                status if status.is_unfinished() && self.is_sure => resuming(&run.issue),
                 // It says what is wrong with the tracker.
                 _ if !self.is_sure => "heirloom issues".to_owned(),
                 _ => format!("heirloom issues show {}", run.issue),
@@ -135,7 +137,8 @@ pub fn home(here: &Here, ledger: &mut Ledger) -> Result<Home, Error> {
     let backlog = backlog(here).map_err(|error| problems.push(error)).ok();
     let (open_issues, known) = (backlog.as_ref().map(Vec::len), backlog.as_deref());
     let issues = known.unwrap_or_default();
-    let reviews = Reviews::read(here, ledger)?;
+    let reviews = Reviews::read(here, ledger)?.with_last_runs(here, ledger, issues)?;
+    let unfinished = |entry: &Entry| Some((entry.clone(), reviews.unfinished(entry)?));
     let settings = here.settings(&[]);
     let misset = settings.as_ref().err().and_then(|unusable| unusable.broken.errors.first());
     Ok(Home {
@@ -150,18 +153,21 @@ pub fn home(here: &Here, ledger: &mut Ledger) -> Result<Home, Error> {
         last: last(here, ledger, known)?,
         handoff: handoff(here, ledger)?,
         ready: ready(issues, here.clock.now()).into_iter().cloned().collect(),
+        unfinished: issues.iter().filter_map(unfinished).collect(),
         to_review: issues.iter().filter(|entry| reviews.of(entry).is_some()).cloned().collect(),
         reviews,
         unmerged: work::waiting(here),
         open_issues,
         sessions: ledger.count_sessions(repo)?,
+        untaken: capture::untaken(here, ledger),
         decisions: ledger.count_notes(repo, Kind::Decision, usize::MAX)?,
         problems,
     })
 }
 
 impl Home {
-    /// What to do next: first what others wait for, then what goes on by itself, then what could be begun.
+    /// What to do next: first what waits for the person, who alone can decide, review or try again what failed; then
+    /// what goes on by itself, then what is done and only has to be merged, then what could be begun.
     pub fn next(&self) -> Next {
         let next =
             |command: &str, why: &str| Next { command: command.to_owned(), why: why.to_owned() };
@@ -185,34 +191,28 @@ impl Home {
             let command = format!("heirloom issues show {}", entry.id);
             return Next { command, why: "an issue needs your review".to_owned() };
         }
+        if let Some(next) = self.try_again() {
+            return next;
+        }
         if let Some(row) = self.running.first() {
             let command = format!("heirloom watch {}", row.session.name);
             return Next { command, why: "a session is running".to_owned() };
+        }
+        if self.sessions == 0 && self.untaken > 0 {
+            return next("heirloom sync", "import the earlier conversations of this repository");
         }
         if !self.has_agent {
             let why = "no coding agent is installed; `--agent sim` tries the built-in one";
             return next("heirloom agents", why);
         }
-        let last = self.last.as_ref().map(|last| (last, last.issue.as_ref()));
-        if let Some((last, Some(run))) = last
-            && run.status.is_unfinished()
-        {
-            if !last.is_sure {
-                let status = in_words(run.status.as_str());
-                let why = format!(
-                    "the last attempt at {} {}{status}; whether it is open is unknown: the tracker cannot be read",
-                    run.issue,
-                    if run.status == IssueRunStatus::Interrupted { "was " } else { "" },
-                );
-                return Next { command: last.going_on(), why };
-            }
-            let why = format!("{} is not done: {}", run.issue, in_words(run.status.as_str()));
-            return Next { command: last.going_on(), why };
+        if let Some(first) = self.unmerged.first() {
+            let why = format!("finished work on {} waits to be merged", first.branch);
+            return Next { command: first.command.clone(), why };
         }
         if !self.ready.is_empty() {
             return next("heirloom work", "issues are ready to be worked on");
         }
-        if let Some((last, None)) = last {
+        if let Some(last) = self.last.as_ref().filter(|last| last.issue.is_none()) {
             return next(&last.going_on(), "pick up where a past session stopped");
         }
         let why = if self.sessions == 0 {
@@ -222,6 +222,39 @@ impl Home {
         };
         next("heirloom launch \"…\"", why)
     }
+
+    /// What was tried and came to nothing: what was tried last, or else the most urgent issue.
+    fn try_again(&self) -> Option<Next> {
+        // Without an agent nothing can be tried.
+        let last = self.last.as_ref().filter(|_| self.has_agent);
+        let issue = last.and_then(|last| Some((last, last.issue.as_ref()?)));
+        if let Some((last, run)) = issue.filter(|(_, run)| run.status.is_unfinished()) {
+            let status = in_words(run.status.as_str());
+            let why = if last.is_sure {
+                format!("{} is not done: {status}", run.issue)
+            } else {
+                let was = if run.status == IssueRunStatus::Interrupted { "was " } else { "" };
+                format!(
+                    "the last attempt at {} {was}{status}; whether it is open is unknown: the tracker cannot be read",
+                    run.issue,
+                )
+            };
+            return Some(Next { command: last.going_on(), why });
+        }
+        if let Some((entry, status)) = self.unfinished.first().filter(|_| self.has_agent) {
+            let why = format!("{} is not done: {}", entry.id, in_words(status.as_str()));
+            return Some(Next { command: resuming(entry.id.as_str()), why });
+        }
+        let last = last.filter(|last| last.issue.is_none());
+        let session = &last.filter(|last| last.row.session.status == Status::Failed)?.row.session;
+        let why = format!("{} failed", session.name);
+        Some(Next { command: last?.going_on(), why })
+    }
+}
+
+/// The command that goes on with an issue.
+pub fn resuming(issue: &str) -> String {
+    format!("heirloom work --resume --issue {issue}")
 }
 
 /// Whether an agent can be launched: one of those that are programs of their own, or what the settings name.
@@ -338,9 +371,11 @@ mod tests {
             ready: Vec::new(),
             to_review: Vec::new(),
             reviews: Reviews::default(),
+            unfinished: Vec::new(),
             unmerged: Vec::new(),
             open_issues: Some(0),
             sessions: 0,
+            untaken: 0,
             decisions: 0,
             problems: Vec::new(),
             misset: None,
@@ -356,6 +391,43 @@ mod tests {
         let next = misset.next();
         assert_eq!(next.command, "heirloom doctor");
         assert_eq!(next.why, ".heirloom/config.yaml:3:9 has to be corrected");
+    }
+
+    fn entry(id: &str) -> Entry {
+        Entry {
+            id: id.parse().unwrap(),
+            title: "Rotate tokens".to_owned(),
+            status: heirloom_core::issue::IssueStatus::InProgress,
+            priority: 2,
+            issue_type: "task".to_owned(),
+            assignee: None,
+            created_at: Timestamp::UNIX_EPOCH,
+            defer_until: None,
+            parent: None,
+            blocked_by: Vec::new(),
+            labels: Vec::new(),
+            held: false,
+        }
+    }
+
+    #[test]
+    fn what_needs_the_person_comes_before_what_waits_to_be_merged_and_that_before_what_is_ready() {
+        let untaken = Home { untaken: 2, has_agent: false, ..quiet() };
+        assert_eq!(untaken.next().command, "heirloom sync");
+        let ready = Home { ready: vec![entry("hl-1")], ..quiet() };
+        assert_eq!(ready.next().command, "heirloom work");
+        let command = "git merge heirloom/work/main".to_owned();
+        let waits = Waiting { branch: "heirloom/work/main".to_owned(), commits: 1, command };
+        let done = Home { unmerged: vec![waits], ..ready };
+        assert_eq!(done.next().command, "git merge heirloom/work/main");
+        let failed = Home { unfinished: vec![(entry("hl-2"), IssueRunStatus::TimedOut)], ..done };
+        let next = failed.next();
+        assert_eq!(next.command, "heirloom work --resume --issue hl-2");
+        assert_eq!(next.why, "hl-2 is not done: timed out");
+        let without_agent = Home { has_agent: false, ..failed.clone() };
+        assert_eq!(without_agent.next().command, "heirloom agents");
+        let review = Home { to_review: vec![entry("hl-3")], ..failed };
+        assert_eq!(review.next().command, "heirloom issues show hl-3");
     }
 
     #[test]

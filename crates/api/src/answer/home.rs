@@ -34,6 +34,8 @@ pub struct Home {
     pub ready: Vec<ListedIssue>,
     /// The issues that a person has to review before an agent is sent again, the most urgent first.
     pub to_review: Vec<ListedIssue>,
+    /// The issues of which the last run came to nothing, the most urgent first.
+    pub unfinished: Vec<ListedIssue>,
     /// The finished work that waits to be merged, that for the branch of this checkout first.
     pub unmerged: Vec<UnmergedWork>,
     /// How many issues are not closed; `null` where the tracker could not be read.
@@ -44,6 +46,8 @@ pub struct Home {
     pub handoff: Option<LastHandoff>,
     /// How many sessions the ledger has of this repository.
     pub sessions: u64,
+    /// How many earlier conversations of this repository were not imported, because `init` could ask nobody.
+    pub untaken: u64,
     /// How many decisions stand.
     pub decisions: u64,
     /// What could not be looked at, and why.
@@ -113,11 +117,13 @@ impl Home {
             unmet: Vec::new(),
             ready: Vec::new(),
             to_review: Vec::new(),
+            unfinished: Vec::new(),
             unmerged: Vec::new(),
             open_issues: Some(0),
             last: None,
             handoff: None,
             sessions: 0,
+            untaken: 0,
             decisions: 0,
             problems: Vec::new(),
             next: NextStep {
@@ -149,11 +155,17 @@ impl Home {
             unmet: home.unmet.iter().map(Requirement::from).collect(),
             ready: issues(&home.ready),
             to_review: issues(&home.to_review),
+            unfinished: home
+                .unfinished
+                .iter()
+                .map(|(entry, _)| ListedIssue::new(entry, &home.reviews))
+                .collect(),
             unmerged: home.unmerged.iter().map(UnmergedWork::from).collect(),
             open_issues: home.open_issues.map(|count| count as u64),
             last: home.last.as_ref().map(LastSession::from),
             handoff: home.handoff.as_ref().map(LastHandoff::from),
             sessions: home.sessions,
+            untaken: home.untaken,
             decisions: home.decisions as u64,
             problems: home.problems.clone(),
             next: NextStep { command: next.command, why: next.why },

@@ -154,6 +154,9 @@ impl From<RunError> for Failure {
                 Self::of_inherit(&error).usage()
             }
             RunError::Inherit(error) => Self::of_inherit(&error),
+            RunError::NotARun { name } => {
+                failure.hint(format!("`heirloom continue {name} \"…\"` continues it"))
+            }
             RunError::Name { .. } => {
                 failure.hint("letters, digits, `.`, `_` and `-`, at most 100 of them").usage()
             }

@@ -166,7 +166,9 @@ impl From<HandoffError> for Failure {
         match error {
             HandoffError::Ledger(error) => error.into(),
             HandoffError::NoneYet => Self::from_error(Code::HandoffNotFound, &error)
-                .hint("`heirloom checkpoint` writes one, and so does every session that ends"),
+                .hint(
+                "`heirloom checkpoint` writes one, and so do the hooks of an agent when its session ends",
+            ),
             HandoffError::None { .. } | HandoffError::Many { .. } => {
                 Self::from_error(Code::HandoffNotFound, &error)
                     .hint("`heirloom handoffs list` shows the ids")

@@ -29,13 +29,22 @@ pub(super) fn switch_on(app: &App, yes: bool) -> Result<Vec<SetupAction>, Failur
     let archive = settings.archive == OnOff::On;
     let request = Request { archive, is_rehearsal: true, ..Request::default() };
     let there = capture::sync(&app.here, &mut ledger, &request, &mut |_| {})?;
+    let repo = ledger.repository(&app.here.place.repo)?;
     if there.agents.iter().all(|agent| agent.new == 0) {
         capture::note_done(&app.here.home);
+        capture::forget_untaken(&app.here.home, &repo);
         return Ok(Vec::new());
     }
     let what = "its history";
-    if !yes && !is_wanted(app, &there, settings) {
-        return Ok(vec![SetupAction::new("skipped", what, "`heirloom sync` imports it")]);
+    let wanted = if yes { Some(true) } else { is_wanted(app, &there, settings) };
+    if wanted != Some(true) {
+        // Who said no knows of it; where nobody could, it is said until somebody does something about it.
+        match wanted {
+            None => capture::note_untaken(&app.here.home, &repo),
+            Some(_) => capture::forget_untaken(&app.here.home, &repo),
+        }
+        let detail = format!("{}; `heirloom sync` imports it", amount(&there));
+        return Ok(vec![SetupAction::new("skipped", what, detail)]);
     }
     let began = Instant::now();
     let mut bar = Bar::new(&app.ui);
@@ -50,16 +59,24 @@ pub(super) fn switch_on(app: &App, yes: bool) -> Result<Vec<SetupAction>, Failur
     Ok(vec![SetupAction::new("took in", what, detail)])
 }
 
-/// One question, at a terminal. Without one nothing is taken in that nobody asked for.
-fn is_wanted(app: &App, there: &Synced, settings: &Capture) -> bool {
+/// One question, at a terminal. Without one there is no answer, and nothing is taken in that nobody asked for.
+fn is_wanted(app: &App, there: &Synced, settings: &Capture) -> Option<bool> {
     if app.ui.is_json() || !std::io::stdin().is_terminal() {
-        return false;
+        return None;
     }
     let days = settings.keep.as_secs() / (24 * 60 * 60);
-    app.ui.agrees(&format!(
+    Some(app.ui.agrees(&format!(
         "Agents have worked here before: {}. Import that, and keep it for {days} days?",
         amount(there)
-    ))
+    )))
+}
+
+/// Says that earlier conversations were not imported, where that is so, and what imports them.
+pub(super) fn hint_untaken(app: &App, untaken: u64) {
+    if untaken > 0 && !app.ui.is_json() {
+        let untaken = capture::untaken_in_words(untaken);
+        app.ui.hint(&format!("{untaken}; `heirloom sync` imports them"));
+    }
 }
 
 /// `41 sessions of Claude Code and Codex since 2026-03-01, 96.0 MB`.

@@ -87,7 +87,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("heal", "heirloom heal --check\nheirloom heal"),
     (
         "search",
-        "heirloom search \"refresh token\"\n\
+        "heirloom search \"refresh token\" --since \"late October\"\n\
          heirloom search flaky --kind tool_result --since 7d\n\
          heirloom search migration --all-repos --agent codex",
     ),
@@ -105,8 +105,8 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("req satisfy", "heirloom req satisfy ticket --branch --reason \"PAY-12\""),
     ("req approve", "heirloom req approve reviewed --ttl 30m"),
     ("req clear", "heirloom req clear reviewed\nheirloom req clear --all"),
-    ("req pause", "heirloom req pause --for 1h --reason \"a rescue\""),
-    ("req resume", "heirloom req resume"),
+    ("req pause", "heirloom req pause --repo --for 1h --reason \"release day\""),
+    ("req resume", "heirloom req resume --repo"),
     (
         "req explain",
         "heirloom req explain Edit --path src/auth.rs\n\

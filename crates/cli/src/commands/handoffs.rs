@@ -13,9 +13,9 @@ use crate::ui::{BOLD, Columns, DIM, counted};
 
 /// Show what sessions handed over to the next one
 ///
-/// A handoff is written by every checkpoint, and automatically when a context is compacted, when enough is
-/// new at the end of a turn, when a session ends, and after a crash. It refers to what was said, so it can
-/// be forgotten.
+/// A handoff is written by every checkpoint, and by the hooks of an agent when its context is compacted, when
+/// enough is new at the end of a turn, when its session ends, and after a crash. An agent without hooks, such as
+/// the built-in one, leaves none by itself. It refers to what was said, so it can be forgotten.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -52,7 +52,10 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
             let names = found.iter().map(of_session).collect::<Result<Vec<String>, Failure>>()?;
             app.ui.answer(&answer, || table(app, &answer.handoffs, &names));
             if answer.handoffs.is_empty() && !app.ui.is_json() {
-                app.ui.hint("no handoffs yet; `heirloom checkpoint` writes one");
+                app.ui.hint(
+                    "no handoffs yet; `heirloom checkpoint` writes one, and so do the hooks of an \
+                     agent when its session ends",
+                );
             }
         }
         What::Show { id } => {
@@ -69,18 +72,31 @@ fn table(app: &App, rows: &[HandoffRow], names: &[String]) -> String {
         return String::new();
     }
     let now = app.here.clock.now();
-    let mut columns = Columns::new(&["id", "when", "session", "for", "holds"]).dispensable(&[3, 1]);
+    let mut columns =
+        Columns::new(&["id", "when", "session", "written", "holds"]).dispensable(&[3, 1]);
     for (row, name) in rows.iter().zip(names) {
         let by = row.author.as_ref().map(|author| format!(" by {author}")).unwrap_or_default();
         columns.row(vec![
             row.id.chars().take(8).collect(),
             ago(row.at, now),
             format!("{name}{by}"),
-            in_words(&row.cause).into_owned(),
+            written(&row.cause).to_owned(),
             holds(row),
         ]);
     }
     columns.render()
+}
+
+/// When in the life of a session a handoff is written.
+fn written(cause: &str) -> &str {
+    match cause {
+        "clear" => "before a clear",
+        "compact" => "before a compaction",
+        "turn" => "after a turn",
+        "end" => "at the end",
+        "crash" => "after a crash",
+        other => other,
+    }
 }
 
 /// What there is in a handoff, in numbers.
@@ -109,7 +125,7 @@ fn describe(shown: &Shown) -> String {
     let session = shown.session.clone().unwrap_or_else(|| made.handoff.session.short());
     let at = shown.at.strftime("%Y-%m-%d %H:%M");
     let by = shown.author.as_ref().map(|author| format!(" by {author}")).unwrap_or_default();
-    let _ = writeln!(text, "{DIM}{session}{by}, {at}, {}{DIM:#}", in_words(&made.handoff.cause));
+    let _ = writeln!(text, "{DIM}{session}{by}, {at}, {}{DIM:#}", written(&made.handoff.cause));
     let mut section = |title: &str, lines: Vec<String>| {
         if !lines.is_empty() {
             let _ = writeln!(text, "\n{title}");

@@ -4,6 +4,8 @@ use std::process::ExitCode;
 use heirloom_api::Home as Answer;
 use heirloom_core::status::Status;
 use heirloom_core::trust::{Reason, State};
+use heirloom_core::words::in_words;
+use heirloom_engine::capture;
 use heirloom_engine::home::{self, Handoff, Home, Last};
 use heirloom_engine::sessions::Row;
 use heirloom_engine::trust::Standing;
@@ -118,8 +120,9 @@ fn lines(app: &App, home: &Home) -> Vec<Line> {
         lines.push(Line { needs_you: true, ..line });
     }
     lines.extend(to_review(home));
-    lines.extend(to_merge(home));
+    lines.extend(unfinished(home));
     lines.extend(home.running.iter().map(|row| running(app, row)));
+    lines.extend(to_merge(home));
     lines.extend(home.last.as_ref().map(|last| ended(app, last)));
     lines.extend(home.handoff.as_ref().map(|handoff| handed_over(app, handoff)));
     lines.extend(issues(home));
@@ -129,6 +132,10 @@ fn lines(app: &App, home: &Home) -> Vec<Line> {
         let text = format!("{sessions} · {decisions}");
         let more = if home.decisions > 0 { "heirloom ground" } else { "heirloom sessions" };
         lines.push(Line::new("memory", text, more));
+    }
+    if home.untaken > 0 {
+        let text = capture::untaken_in_words(home.untaken);
+        lines.push(Line::new("history", text, "heirloom sync"));
     }
     let next = home.next();
     lines.push(Line::new("next", next.why, &next.command));
@@ -213,6 +220,20 @@ fn to_review(home: &Home) -> Option<Line> {
         ),
     };
     Some(Line { needs_you: true, ..Line::new("to review", text, &command) })
+}
+
+fn unfinished(home: &Home) -> Option<Line> {
+    let (first, status) = home.unfinished.first()?;
+    let status = in_words(status.as_str());
+    let title = titled(&first.title);
+    let (text, command) = match home.unfinished.len() {
+        1 => (format!("{} {title}: {status}", first.id), home::resuming(first.id.as_str())),
+        count => (
+            format!("{}, first {} {title}: {status}", counted(count as u64, "issue"), first.id),
+            "heirloom work --resume".to_owned(),
+        ),
+    };
+    Some(Line { needs_you: true, ..Line::new("not done", text, &command) })
 }
 
 fn to_merge(home: &Home) -> Option<Line> {

@@ -43,6 +43,7 @@ pub(super) fn run(app: &App, args: Args) -> Done {
         before: args.before,
     };
     let earlier = query.before.is_some();
+    let is_part = query.session.is_some() || query.kind.is_some();
     let ledger = app.here.ledger()?;
     let page = notes::list(&app.here, &ledger, &query)?;
     let list = NoteList::new(&page);
@@ -51,7 +52,9 @@ pub(super) fn run(app: &App, args: Args) -> Done {
         notes.iter().map(|(note, session)| as_text(note, session, true)).collect()
     });
     if !app.ui.is_json() {
-        if notes.is_empty() && !earlier {
+        if notes.is_empty() && is_part {
+            app.ui.hint("no note matches; `heirloom notes` lists all of them");
+        } else if notes.is_empty() && !earlier {
             app.ui.hint("no notes yet; `heirloom note learning \"…\"` adds one");
         }
         if let Some(next) = next {

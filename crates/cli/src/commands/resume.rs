@@ -66,6 +66,13 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
         return Err(Failure::new(Code::SessionNotFound, "no past conversation matches")
             .hint("`heirloom resume` without a query lists them all"));
     };
+    if let Some(gone) = chosen.leave_gone_directory(&app.here, &ledger)? {
+        let instead = match &chosen.directory {
+            Some(directory) => format!("; it goes on in {}", directory.display()),
+            None => String::new(),
+        };
+        app.ui.warn(&format!("the directory {} is gone{instead}", gone.display()));
+    }
     if let Some(agent) = args.with.as_deref().filter(|agent| *agent != chosen.agent) {
         match carry::is_there(&app.here, &programs, agent) {
             // Whoever only wants the command may run it elsewhere.
@@ -118,15 +125,28 @@ fn list(app: &App, all: &[Past], args: &Args) -> Done {
         if all.is_empty() { String::new() } else { columns.render() }
     });
     if !app.ui.is_json() {
-        let hint = match (&args.query, all.is_empty()) {
-            (_, false) => "`heirloom resume NAME` or `heirloom resume ID` continues one of them",
-            (Some(_), true) => "no past conversation matches; `heirloom resume` lists them all",
-            (None, true) => {
-                "no agent has a conversation of this repository to resume yet; \
-                 `heirloom sessions` lists what is recorded"
+        // Where nobody looks there is no agent to start, and the same again would only list it again.
+        let hint = match (&args.query, all) {
+            (Some(_), [one]) => {
+                let id = || one.agent_session_id.chars().take(8).collect();
+                let name = one.session.as_ref().map_or_else(id, |one| one.name.to_string());
+                format!(
+                    "`heirloom resume {name}` at a terminal continues it; with --print it prints the command"
+                )
             }
+            (_, [_, ..]) => {
+                "`heirloom resume NAME` or `heirloom resume ID` at a terminal continues one \
+                             of them; with --print it prints the command"
+                    .to_owned()
+            }
+            (Some(_), []) => {
+                "no past conversation matches; `heirloom resume` lists them all".to_owned()
+            }
+            (None, []) => "no agent has a conversation of this repository to resume yet; \
+                           `heirloom sessions` lists what is recorded"
+                .to_owned(),
         };
-        app.ui.hint(hint);
+        app.ui.hint(&hint);
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -5,14 +5,16 @@ use std::process::ExitCode;
 
 use heirloom_api::SearchResults;
 use heirloom_core::id::SessionId;
-use heirloom_core::recall::{Kind, Snippet};
+use heirloom_core::recall::{Kind, Snippet, date};
 use heirloom_core::words::in_words;
 use heirloom_engine::recall::{Around, Found, Query, SearchHit, search};
-use heirloom_engine::{reach, sessions};
+use heirloom_engine::{capture, reach, sessions};
 use heirloom_ledger::Ledger;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
 
-use super::{App, Done, given, note};
+use super::{App, Done, backfill, given, note};
 use crate::failure::{Code, Failure};
 use crate::moment::ago;
 use crate::ui::{BOLD, CARE, DIM, counted, first_line, hang};
@@ -51,10 +53,10 @@ pub(super) struct Args {
     /// Only notes by this author
     #[arg(long, value_name = "NAME")]
     author: Option<String>,
-    /// Only newer than this: a date, a time, or an age such as 7d or 12h
+    /// Only from then on: a date, a time, an age such as 7d, or words such as "late October"
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
-    /// Only older than this
+    /// Only up to then; a day or a month that is named counts to its end
     #[arg(long, value_name = "WHEN")]
     until: Option<String>,
     /// Sort by best match or newest first
@@ -80,7 +82,7 @@ pub(super) struct Args {
 pub(super) fn run(app: &App, args: Args) -> Done {
     let now = app.here.clock.now();
     let open = args.open;
-    let ledger = app.here.ledger()?;
+    let mut ledger = app.here.ledger()?;
     let repo = args.repo.as_deref().map(|name| repository(app, &ledger, name)).transpose()?;
     let query = Query { repo, ..query(args, now)? };
     let found = search(&app.here, &ledger, &query)?;
@@ -92,12 +94,15 @@ pub(super) fn run(app: &App, args: Args) -> Done {
     });
     if !is_json {
         explain(app, &found, &query);
+        if found.places.is_empty() {
+            backfill::hint_untaken(app, capture::untaken(&app.here, &mut ledger));
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn query(args: Args, now: Timestamp) -> Result<Query, Failure> {
-    let time = |when: Option<String>| when.map(|when| moment(&when, now)).transpose();
+    let time = |when: Option<String>| when.map(|when| bounds(&when, now)).transpose();
     let kinds = args.kind.iter().map(|kind| kind_of(kind)).collect::<Result<_, _>>()?;
     Ok(Query {
         text: args.query,
@@ -109,8 +114,8 @@ fn query(args: Args, now: Timestamp) -> Result<Query, Failure> {
         tool: args.tool,
         path: args.path,
         author: args.author,
-        since: time(args.since)?,
-        until: time(args.until)?,
+        since: time(args.since)?.map(|(from, _)| from),
+        until: time(args.until)?.map(|(_, to)| to),
         by_time: args.sort == "recent",
         everywhere: args.all_repos,
         repo: None,
@@ -149,18 +154,27 @@ fn kind_of(kind: &str) -> Result<String, Failure> {
     }
 }
 
+/// The moment that is meant, or that what is meant begins with.
 pub(super) fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
-    let date = || text.parse::<jiff::civil::Date>().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok();
+    bounds(text, now).map(|(from, _)| from)
+}
+
+/// Where a time begins and ends: a day, a month or a part of one, in the words that a query takes too, or a moment.
+fn bounds(text: &str, now: Timestamp) -> Result<(Timestamp, Timestamp), Failure> {
+    let midnight = |day: Date| day.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp());
+    let today = || now.to_zoned(TimeZone::UTC).date();
+    let named = || {
+        let (first, last) = date::alone(text, &today)?.span();
+        let end = last.tomorrow().ok().and_then(midnight)?;
+        midnight(first).zip(end.checked_sub(Span::new().milliseconds(1)).ok())
+    };
     let distance = || now.checked_sub(text.parse::<Span>().ok().and_then(hours)?).ok();
-    text.parse::<Timestamp>()
-        .ok()
-        .or_else(|| date().map(|zoned| zoned.timestamp()))
-        .or_else(distance)
-        .ok_or_else(|| {
-            Failure::new(Code::Usage, format!("`{text}` is not a time"))
-                .hint("write 2026-01-12, 2026-01-12T15:30:00Z, 7d or 12h")
-                .usage()
-        })
+    let at = text.parse::<Timestamp>().ok().or_else(distance);
+    at.map(|at| (at, at)).or_else(named).ok_or_else(|| {
+        Failure::new(Code::Usage, format!("`{text}` is not a time"))
+            .hint("write 2026-01-12, 2026-01-12T15:30:00Z, 7d, yesterday or \"late October\"")
+            .usage()
+    })
 }
 
 /// A distance in hours, in which a day always has 24.
@@ -209,28 +223,44 @@ fn listed(found: &Found, titles: &BTreeMap<SessionId, String>, now: Timestamp) -
                 text.push_str(&shown);
             }
         };
+        let mut hits = Vec::new();
         for (other, is_shown) in shown.iter_mut().enumerate().skip(first) {
             let each = &found.places[other];
             if *is_shown || session_of(each) != session_of(place) {
                 continue;
             }
             *is_shown = true;
-            for near in &each.context {
-                if Some(near.event) == each.event {
-                    say(&mut text, each);
-                } else {
-                    around(&mut text, near);
-                }
-            }
-            if each.context.is_empty() {
-                say(&mut text, each);
-            }
-            for more in &each.more {
-                say(&mut text, more);
-            }
+            hits.push(each);
+            hits.extend(&each.more);
         }
+        let mut shown = String::new();
+        for hit in hits.iter().filter(|hit| hit.context.is_empty()) {
+            say(&mut shown, hit);
+        }
+        in_context(&mut shown, &hits);
+        text.push_str(&shown);
     }
     text
+}
+
+/// The places of a session with what was said around them, in the order in which it was said: a message that is near
+/// several places, or is one itself, is shown once.
+fn in_context(text: &mut String, hits: &[&SearchHit]) {
+    let mut near: BTreeMap<(&str, u64), &Around> = BTreeMap::new();
+    for hit in hits {
+        near.extend(hit.context.iter().map(|one| ((hit.key.as_str(), one.event), one)));
+    }
+    let mut last: Option<(&str, u64)> = None;
+    for ((key, event), around) in near {
+        if last.is_some_and(|last| last != (key, event - 1)) {
+            let _ = writeln!(text, "  {DIM}…{DIM:#}");
+        }
+        last = Some((key, event));
+        match hits.iter().find(|hit| hit.key == key && hit.event == Some(event)) {
+            Some(hit) => line(text, hit),
+            None => self::around(text, around),
+        }
+    }
 }
 
 /// What the session of a place is about, unless that is among what is shown of it.
@@ -251,9 +281,18 @@ fn about(text: &mut String, first: usize, found: &Found, titles: &BTreeMap<Sessi
 
 /// A message before or after a match.
 fn around(text: &mut String, near: &Around) {
-    let said = first_line(near.text.trim(), 200);
+    let said = in_short(near, 200);
     let line = format!("  {DIM}{:11} {said}{DIM:#}", label(near.kind));
     let _ = writeln!(text, "{}", hang(&line, 12));
+}
+
+/// The first line of what was said, or a use of a tool with what it was given or printed.
+fn in_short(near: &Around, most: usize) -> String {
+    let text = near.text.trim();
+    if !matches!(near.kind, Kind::ToolUse | Kind::ToolResult) {
+        return first_line(text, most);
+    }
+    first_line(&text.split_whitespace().collect::<Vec<_>>().join(" "), most)
 }
 
 fn session_of(place: &SearchHit) -> String {
@@ -331,7 +370,7 @@ fn opened(found: &Found, now: Timestamp) -> String {
     }
     for near in &place.context {
         let is_it = Some(near.event) == place.event;
-        let said = if is_it { near.text.clone() } else { first_line(&near.text, 300) };
+        let said = if is_it { near.text.clone() } else { in_short(near, 300) };
         let _ = writeln!(text, "\n{DIM}{} {}{DIM:#}\n{said}", near.event, label(near.kind));
     }
     text

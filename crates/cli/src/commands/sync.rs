@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use heirloom_api::Sync;
 use heirloom_core::settings::OnOff;
 use heirloom_core::words::size;
-use heirloom_engine::capture::{self, Keeping, Progress, Request, Synced};
+use heirloom_engine::capture::{self, AgentSync, Keeping, Progress, Request, Synced};
 
 use super::search::moment;
-use super::{App, Done, given};
+use super::{App, Done, backfill, given};
 use crate::failure::{Code, Failure};
 use crate::progress::Bar;
 use crate::ui::{DIM, counted};
@@ -26,7 +26,7 @@ pub(super) struct Args {
     /// Every repository you set up, not just this one
     #[arg(long)]
     all_repos: bool,
-    /// Only what was written since a date, a time, or an age such as 2d
+    /// Only what was written since: a date, a time, an age such as 2d, or words such as "late October"
     #[arg(long, value_name = "DATE")]
     since: Option<String>,
     /// Show what would be imported, and import nothing
@@ -89,6 +89,10 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     let seconds = began.elapsed().as_secs_f64();
     app.ui.answer(&Sync::new(&synced, args.dry_run), || describe(&synced, args.dry_run, seconds));
     report(app, &synced);
+    // Whoever asked for a part of it is told of the rest.
+    if !args.dry_run && (since.is_some() || !args.agent.is_empty()) {
+        backfill::hint_untaken(app, capture::untaken(&app.here, &mut ledger));
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -98,24 +102,50 @@ pub(super) fn describe(synced: &Synced, dry_run: bool, seconds: f64) -> String {
     if new == 0 {
         return "Nothing new".to_owned();
     }
-    let took = if dry_run { "Would import" } else { "Imported" };
-    let mut text = format!("{took} {}, {}", counted(new, "session"), size(synced.bytes));
+    let unknown: u64 = synced.agents.iter().map(|agent| agent.unknown).sum();
+    let (import, update) =
+        if dry_run { ("Would import", "Would update") } else { ("Imported", "Updated") };
+    let mut text = match (unknown, new - unknown) {
+        (unknown, 0) => format!("{import} {}", counted(unknown, "session")),
+        (0, more) => format!("{update} {}", counted(more, "session")),
+        (unknown, more) => {
+            let update = if dry_run { "update" } else { "updated" };
+            format!("{import} {}, {update} {more}", counted(unknown, "session"))
+        }
+    };
+    let _ = write!(text, ", {}", size(synced.bytes));
     if !dry_run {
         let _ = write!(text, ", {seconds:.1} s");
     }
     for agent in synced.agents.iter().filter(|agent| agent.sessions > 0 || agent.new > 0) {
         let title = heirloom_agents::by_name(&agent.agent).map_or("", |agent| agent.title());
-        let since = agent.since.map(|at| at.strftime(", since %Y-%m-%d").to_string());
-        let _ = write!(
-            text,
-            "\n  {title:20}{} new, {} known, {}{DIM}{}{DIM:#}",
-            agent.new,
-            agent.sessions,
-            counted(agent.messages, "message"),
-            since.unwrap_or_default()
-        );
+        let _ = write!(text, "\n  {title:14}{}", of_agent(agent, dry_run));
     }
     text
+}
+
+/// `2 new since 2026-03-01, 1 updated; 14 sessions with 340 messages in all`.
+fn of_agent(agent: &AgentSync, dry_run: bool) -> String {
+    let since = agent.since.map(|at| at.strftime(" since %Y-%m-%d").to_string());
+    let since = since.unwrap_or_default();
+    let some = |count: u64, what: &str| (count > 0).then(|| format!("{count} {what}"));
+    let news: Vec<String> =
+        [some(agent.unknown, "new"), some(agent.new - agent.unknown, "updated")]
+            .into_iter()
+            .flatten()
+            .collect();
+    let news = if news.is_empty() {
+        "nothing new".to_owned()
+    } else {
+        format!("{}{since}", news.join(", "))
+    };
+    let known = format!(
+        "{} with {}",
+        counted(agent.sessions, "session"),
+        counted(agent.messages, "message")
+    );
+    let when = if dry_run { "so far" } else { "in all" };
+    format!("{news}; {DIM}{known} {when}{DIM:#}")
 }
 
 /// What was left out, and why.

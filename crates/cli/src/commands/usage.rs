@@ -19,7 +19,7 @@ pub(super) struct Args {
     /// Group by day, repository, agent, model or issue
     #[arg(long, value_name = "WHAT", default_value = "day")]
     by: Group,
-    /// Only sessions that started since: a date, a time, or how long ago (7d)
+    /// Only sessions that started since: a date, a time, an age such as 7d, or words such as "late October"
     #[arg(long, value_name = "DATE")]
     since: Option<String>,
     /// Sessions of all repositories

@@ -278,3 +278,23 @@ fn a_tracker_that_hangs_while_a_context_is_compacted_is_ended_and_the_work_is_ha
     };
     assert!(is_gone(asked[0]), "it was ended, and waited for");
 }
+
+#[test]
+fn who_has_no_handoff_is_told_what_writes_one_and_a_handoff_says_when_it_was_written() {
+    let env = super::env();
+    env.run(&["launch", "look around", "--agent", "sim", "--name", "look"]).success();
+    // The built-in agent calls no hooks.
+    let none = env.run(&["handoffs", "show"]);
+    assert!(none.stderr.contains("so do the hooks of an agent when its session ends"), "{none}");
+    let none = env.run(&["handoffs"]).success();
+    assert!(none.stderr.contains("so do the hooks of an agent when its session ends"), "{none}");
+    env.run(&["note", "decision", "Use RS256", "--because", "keys rotate"]).success();
+    env.run(&["checkpoint"]);
+    let listed = env.run(&["handoffs"]).success();
+    assert!(listed.stdout.contains("before a clear"), "{listed}");
+    let shown = env.run(&["handoffs", "show"]).success();
+    assert!(shown.stdout.lines().nth(1).unwrap().ends_with(", before a clear"), "{shown}");
+    for absent in ["Committed", "Fails", "To do", "none", "<!--"] {
+        assert!(!shown.stdout.contains(absent), "{absent}: {shown}");
+    }
+}

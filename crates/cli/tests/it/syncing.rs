@@ -131,3 +131,52 @@ fn a_loop_of_the_built_in_agent_is_known_when_it_ends_and_taken_in_once() {
     }
     is_found_once_in_each_iteration();
 }
+
+#[test]
+fn a_history_that_nobody_could_be_asked_about_is_named_until_it_is_imported() {
+    let env = env();
+    write(&env, 0..2);
+    let set_up = env.run(&["init", "--agent", "claude"]).success();
+    assert!(set_up.stdout.contains("2 sessions of Claude Code since 2026-01-10"), "{set_up}");
+    let said = "2 earlier conversations of this repository were not imported";
+    let told = format!("hint: {said}; `heirloom sync` imports them\n");
+    let home = env.run(&[]).success();
+    let line = home.stdout.lines().find(|line| line.contains(said));
+    assert!(line.is_some_and(|line| line.ends_with("heirloom sync")), "{home}");
+    assert_eq!(json(&env, &[])["untaken"], 2);
+    assert_eq!(json(&env, &[])["next"]["command"], "heirloom sync");
+    let doctor = env.run(&["doctor"]);
+    assert!(doctor.stdout.contains(said), "{doctor}");
+    let found = env.run(&["search", "parser"]).success();
+    assert!(found.stdout.is_empty() && found.stderr.contains(&told), "{found}");
+    let some = env.run(&["sync", "--since", "2027-01-01"]).success();
+    assert!(some.stdout == "Nothing new\n" && some.stderr.contains(&told), "{some}");
+
+    let synced = env.run(&["sync"]).success();
+    assert!(synced.stdout.starts_with("Imported 2 sessions, "), "{synced}");
+    assert!(synced.stdout.contains("2 new since 2026-01-10; 2 sessions with "), "{synced}");
+    for screen in [&[][..], &["doctor"], &["search", "kangaroo"], &["sync"]] {
+        let shown = env.run(screen);
+        assert!(!shown.to_string().contains("earlier conversation"), "{shown}");
+    }
+}
+
+#[test]
+fn what_is_new_is_told_from_what_only_grew() {
+    let env = env();
+    env.run(&["init", "--yes", "--agent", "claude"]).success();
+    write(&env, 0..2);
+    let rehearsed = env.run(&["sync", "--dry-run"]).success();
+    assert!(rehearsed.stdout.starts_with("Would import 2 sessions, "), "{rehearsed}");
+    assert!(rehearsed.stdout.contains("; 0 sessions with 0 messages so far"), "{rehearsed}");
+    env.run(&["sync"]).success();
+    let more = |number| day(&env).replace(ID, &id(number)).repeat(2);
+    fs::write(path(&env, 1), more(1)).unwrap();
+    write(&env, 2..3);
+    let synced = env.run(&["sync"]).success();
+    assert!(synced.stdout.starts_with("Imported 1 session, updated 1, "), "{synced}");
+    assert!(synced.stdout.contains("1 new, 1 updated since 2026-01-10; 3 sessions"), "{synced}");
+    fs::write(path(&env, 0), more(0)).unwrap();
+    let synced = env.run(&["sync"]).success();
+    assert!(synced.stdout.starts_with("Updated 1 session, "), "{synced}");
+}

@@ -5,11 +5,12 @@
 use jiff::Span;
 use jiff::civil::{Date, Weekday, date};
 
-/// What it is worth to be said on the day that a question names, in the month, soon after the month, in the year. A
-/// word is worth 2 to 10.
+/// What it is worth to be said on the day that a question names, in the month, soon after the month, in the third of a
+/// year, in the year. A word is worth 2 to 10.
 const ON_THE_DAY: f64 = 15.6;
 const IN_THE_MONTH: f64 = 10.4;
 const SOON_AFTER: f64 = 6.2;
+const IN_A_THIRD: f64 = 7.8;
 const IN_THE_YEAR: f64 = 5.2;
 
 /// What a month counts that is not the last of its name.
@@ -24,6 +25,8 @@ pub enum Named {
     /// A month of which nobody said the year: that of this one, or if not, of another.
     MonthOfSome(i16, i8),
     Year(i16),
+    /// The first, second or last four months of a year, from 0.
+    Third(i16, i8),
     /// Some days that end with this one.
     Days(Date, i16),
 }
@@ -62,6 +65,11 @@ impl Named {
                     0.0
                 }
             }
+            Self::Third(year, _) => {
+                let (first, last) = self.span();
+                let within = if (first..=last).contains(&day) { IN_A_THIRD } else { 0.0 };
+                within.max(Self::Year(year).worth(day) / 2.0)
+            }
         }
     }
 
@@ -77,6 +85,11 @@ impl Named {
                 (first, first.last_of_month())
             }
             Self::Year(year) => (date(year, 1, 1), date(year, 12, 31)),
+            Self::Third(year, third) => {
+                let first = Date::new(year, third * 4 + 1, 1).unwrap_or(Date::MIN);
+                let last = Date::new(year, third * 4 + 4, 1).unwrap_or(Date::MIN);
+                (first, last.last_of_month())
+            }
         }
     }
 }
@@ -103,6 +116,14 @@ pub fn named(text: &str, today: &dyn Fn() -> Date) -> Option<Named> {
         lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     // The last week of March is none that is counted from today.
     with_month(&words, today).or_else(|| relative(&words, today)).or_else(|| year(&words))
+}
+
+/// The time that `text` is and says nothing else, as a flag takes it: `late October`, `mid 2026`, `March`.
+pub fn alone(text: &str, today: &dyn Fn() -> Date) -> Option<Named> {
+    let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let is_time = words.all(is_of_time);
+    let found = || named(text, today).or_else(|| named(&format!("in {text}"), today));
+    is_time.then(found).flatten()
 }
 
 /// Whether a word says nothing but when: a question of such words only asks for a time.
@@ -300,6 +321,15 @@ fn with_month(words: &[&str], today: &dyn Fn() -> Date) -> Option<Named> {
 
 /// A year alone is one only where it is said to be: otherwise it is a number.
 fn year(words: &[&str]) -> Option<Named> {
+    let years = words.iter().enumerate().filter_map(|(at, word)| Some((at, plausible_year(word)?)));
+    let third = |(at, year): (usize, i16)| match part(&words[..at])? {
+        Part::Early => Some(Named::Third(year, 0)),
+        Part::Middle => Some(Named::Third(year, 1)),
+        Part::Late => Some(Named::Third(year, 2)),
+    };
+    if let Some(named) = years.clone().find_map(third) {
+        return Some(named);
+    }
     let said = |pair: &[&str]| {
         ["in", "during", "of", "since"]
             .contains(&pair[0])
@@ -388,6 +418,8 @@ mod tests {
             ("a week ago", Named::Day(date(2026, 1, 5))),
             ("last month", Named::Month(2025, 12)),
             ("in 2024", Named::Year(2024)),
+            ("what broke in mid 2025", Named::Third(2025, 1)),
+            ("at the end of 2024", Named::Third(2024, 2)),
         ] {
             assert_eq!(named(text, &|| TODAY), Some(expected), "{text}");
         }
@@ -399,6 +431,29 @@ mod tests {
         assert!("the 3rd of March 2026".split(' ').all(is_of_time));
         assert!("two weeks ago".split(' ').all(is_of_time));
         assert!(!["tokens", "3passed", "port", "8h"].into_iter().any(is_of_time));
+    }
+
+    #[test]
+    fn a_flag_takes_the_words_that_a_question_does_and_nothing_else() {
+        for (text, from, to) in [
+            ("late October", (2025, 10, 22), (2025, 10, 31)),
+            ("early May", (2025, 5, 1), (2025, 5, 10)),
+            ("mid 2026", (2026, 5, 1), (2026, 8, 31)),
+            ("mid-2026", (2026, 5, 1), (2026, 8, 31)),
+            ("March", (2025, 3, 1), (2025, 3, 31)),
+            ("may", (2025, 5, 1), (2025, 5, 31)),
+            ("2024", (2024, 1, 1), (2024, 12, 31)),
+            ("2024-02", (2024, 2, 1), (2024, 2, 29)),
+            ("yesterday", (2026, 1, 11), (2026, 1, 11)),
+            ("the end of February 2024", (2024, 2, 20), (2024, 2, 29)),
+        ] {
+            let day = |(year, month, of_month)| date(year, month, of_month);
+            let found = alone(text, &|| TODAY).map(Named::span);
+            assert_eq!(found, Some((day(from), day(to))), "{text}");
+        }
+        for text in ["", "soon", "it may fail", "tokens in March", "7d", "port 2024", "3/5/2026"] {
+            assert_eq!(alone(text, &|| TODAY), None, "{text}");
+        }
     }
 
     #[test]

@@ -27,6 +27,7 @@ mod restore;
 mod settled;
 mod sync;
 mod take;
+mod untaken;
 
 use std::path::Path;
 use std::time::Duration;
@@ -54,6 +55,7 @@ pub(crate) use restore::put_back;
 pub use restore::{RestoreError, Restored, restore};
 pub use sync::{AgentSync, Progress, Request, Skipped, Synced, sync};
 pub use take::{Manner, Settled, Taken, Wanted, take};
+pub use untaken::{forget_untaken, note_untaken, untaken, untaken_in_words};
 
 /// Why something could not be captured.
 #[derive(Debug, thiserror::Error)]

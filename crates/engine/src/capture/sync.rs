@@ -15,6 +15,7 @@ use super::archive::is_database;
 use super::origin::{Found, Head, Heads, Whose, agents, last_said, list};
 use super::settled::Settling;
 use super::take::{Manner, Taken, Wanted, again, is_of_forgotten, take};
+use super::untaken::forget_untaken;
 use super::{Archive, CaptureError, PATIENCE, on};
 use crate::guard::session_of;
 use crate::here::Here;
@@ -67,6 +68,8 @@ pub struct AgentSync {
     pub sessions: u64,
     /// Sessions that this call took in, or saw grow.
     pub new: u64,
+    /// Of these, the sessions of which nothing was known before.
+    pub unknown: u64,
     /// Messages that are known now.
     pub messages: u64,
     /// What could not be read.
@@ -117,6 +120,7 @@ pub fn sync(
         );
         let heads = Heads::new(here, agent);
         let mut grew: BTreeSet<String> = BTreeSet::new();
+        let mut unknown: BTreeSet<String> = BTreeSet::new();
         for each in all {
             at.done += 1;
             let known = settled.known(&each);
@@ -139,10 +143,12 @@ pub fn sync(
                 continue;
             }
             let wanted = To { found: &each, head: &head, repo: &repo };
+            let is_unknown = facts.source(agent.name(), &each.agent_session_id, None)?.is_none();
             match one(here, ledger, &mut facts, request, wanted) {
                 Ok((session, taken)) => {
                     if taken.bytes > 0 || taken.is_new {
                         grew.insert(each.agent_session_id.clone());
+                        unknown.extend(is_unknown.then(|| each.agent_session_id.clone()));
                         sync.since = [sync.since, head.began].into_iter().flatten().min();
                     }
                     at.bytes += taken.bytes;
@@ -158,13 +164,19 @@ pub fn sync(
         }
         let repo = (!request.all_repos).then_some(own.as_str());
         (sync.sessions, sync.messages) = facts.known(agent.name(), repo)?;
-        sync.new = grew.len() as u64;
+        (sync.new, sync.unknown) = (grew.len() as u64, unknown.len() as u64);
         synced.agents.push(sync);
     }
     (synced.bytes, synced.grown) = (at.bytes, settled.grown);
     if !request.is_rehearsal {
         settled.remember(&facts)?;
         derive_again(here, ledger, &mut facts)?;
+        if request.agents.is_empty() && request.since.is_none() {
+            let others = captured.iter().filter(|_| request.all_repos);
+            for repo in others.chain([&own]) {
+                forget_untaken(&here.home, repo);
+            }
+        }
     }
     Ok(synced)
 }

@@ -14,7 +14,15 @@ pub(super) fn checks(here: &Here) -> Vec<Check> {
     if !here.place.is_set_up() || init::is_out(here) {
         return Vec::new();
     }
-    capture(here).into_iter().chain([archive(here)]).chain(unknown(here)).collect()
+    let found = [capture(here), history(here), Some(archive(here)), unknown(here)];
+    found.into_iter().flatten().collect()
+}
+
+/// Whether there is a history that nobody could be asked about.
+fn history(here: &Here) -> Option<Check> {
+    let untaken = capture::untaken(here, &mut here.ledger().ok()?);
+    let check = Check::new("history", Health::Note, capture::untaken_in_words(untaken));
+    (untaken > 0).then(|| check.hint("`heirloom sync` imports them"))
 }
 
 /// Whether agents write something that nothing is made of: those of a newer version, mostly.

@@ -95,6 +95,20 @@ impl Past {
             .map(|other| other.resume(&self.agent_session_id))
     }
 
+    /// Goes on in the repository where its own directory is gone, as a worktree is whose work was merged. Returns that.
+    pub fn leave_gone_directory(
+        &mut self,
+        here: &Here,
+        ledger: &Ledger,
+    ) -> Result<Option<PathBuf>, Error> {
+        if self.directory.as_ref().is_none_or(|directory| directory.is_dir()) {
+            return Ok(None);
+        }
+        let names = ledger.names_of(&here.place.repo)?;
+        let root = self.is_here(here, &names).then(|| here.place.root.clone());
+        Ok(std::mem::replace(&mut self.directory, root))
+    }
+
     /// Whether it belongs to the repository of these names.
     fn is_here(&self, here: &Here, names: &[String]) -> bool {
         let is_below = |path: &PathBuf| {

@@ -201,6 +201,9 @@ impl Searching<'_> {
         if self.query.context > 0 {
             for place in &mut found.places {
                 self.surround(place);
+                for more in &mut place.more {
+                    self.surround(more);
+                }
             }
         }
         Ok(found)

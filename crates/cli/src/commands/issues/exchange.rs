@@ -65,7 +65,7 @@ fn told(imported: Imported) -> String {
     let Imported { created, updated, unchanged, kept } = imported;
     let total = counted((created + updated + unchanged + kept) as u64, "issue");
     let parts =
-        [(created, "new"), (updated, "updated"), (unchanged, "known"), (kept, "newer here")];
+        [(created, "new"), (updated, "updated"), (unchanged, "unchanged"), (kept, "newer here")];
     let parts: Vec<String> = parts
         .iter()
         .filter(|(count, _)| *count > 0)

@@ -49,9 +49,9 @@ fn describe(collected: &Collected) -> String {
         format!("{mark} {} {would}removed", counted(leftovers.len() as u64, "leftover")),
     ];
     lines.extend(leftovers.iter().map(|path| format!("  {DIM}{}{DIM:#}", path.display())));
-    let after = if *dry_run { "about" } else { "now" };
+    let (is, after) = if *dry_run { ("is", "about") } else { ("was", "now") };
     lines.push(format!(
-        "{mark} the ledger was {}, {would}{after} {}; no record is ever removed",
+        "{mark} the ledger {is} {}, {would}{after} {}; no record is ever removed",
         size(ledger.bytes_before),
         size(ledger.bytes_after)
     ));

@@ -203,6 +203,9 @@ pub(super) fn clear(app: &App, ledger: &mut Ledger, args: &ClearArgs) -> Done {
     let branch = branch(app, None);
     let changes = guard::clear(&app.here, ledger, &subject, &names, &branch)?;
     report(app, &subject, &changes);
+    if changes.is_empty() {
+        app.ui.hint("there was nothing to clear");
+    }
     Ok(ExitCode::SUCCESS)
 }
 

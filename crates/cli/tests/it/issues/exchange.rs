@@ -20,7 +20,7 @@ fn what_is_imported_comes_out_again_and_once_is_enough() {
     env.write("in.jsonl", &content);
     insta::assert_snapshot!(run(&env, &["import", "in.jsonl"]), @"✔ 2 issues: 2 new");
     assert_eq!(values(&run(&env, &["export"]).stdout), values(&content));
-    insta::assert_snapshot!(run(&env, &["import", "in.jsonl"]), @"✔ 2 issues: 2 known");
+    insta::assert_snapshot!(run(&env, &["import", "in.jsonl"]), @"✔ 2 issues: 2 unchanged");
     let from_stdin = env.run_with(&["issues", "import", "-", "--json"], content.as_bytes());
     assert_eq!(from_stdin.success().json()["unchanged"], 2);
 

@@ -263,3 +263,35 @@ fn what_other_agents_keep_is_searched_and_resumed_until_it_is_gone() {
     fs::write(&file, format!("{elsewhere}\n{}\n", line("user", "Paint the gondola"))).unwrap();
     assert!(super::results(&env, &["gondola", "--all-repos"]).is_empty());
 }
+
+#[test]
+fn without_a_terminal_one_is_told_what_continues_it_and_not_to_do_the_same_again() {
+    let env = crate::env();
+    by_hand(&env);
+    let found = env.run(&["resume", "billing queue"]).success();
+    let hint = "hint: `heirloom resume 0b8e7c1e` at a terminal continues it; with --print it prints the command\n";
+    assert_eq!(found.stderr, hint);
+    let listed = env.run(&["resume"]).success();
+    assert!(
+        listed.stderr.contains("at a terminal continues one of them; with --print"),
+        "{listed}"
+    );
+}
+
+#[test]
+fn a_conversation_whose_directory_is_gone_goes_on_in_the_repository() {
+    let env = crate::env();
+    by_hand(&env);
+    let root = env.repo().display().to_string();
+    let text = fs::read_to_string(native(&env)).unwrap();
+    let text = text.replace(&format!("{root}\""), &format!("{root}/trees/gone\""));
+    fs::write(native(&env), text).unwrap();
+    let ran = env.run(&["resume", "billing queue", "--print"]).success();
+    assert_eq!(ran.stdout, format!("cd [root]/payments && claude --resume {ID}\n"));
+    let gone = "warning: the directory [root]/payments/trees/gone is gone; it goes on in [root]/payments\n";
+    assert_eq!(ran.stderr, gone);
+    fs::create_dir_all(env.repo().join("trees/gone")).unwrap();
+    let ran = env.run(&["resume", "billing queue", "--print"]).success();
+    assert!(ran.stdout.starts_with("cd [root]/payments/trees/gone && "), "{ran}");
+    assert_eq!(ran.stderr, "");
+}

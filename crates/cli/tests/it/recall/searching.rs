@@ -156,3 +156,36 @@ fn what_was_said_to_an_agent_that_keeps_its_file_beside_the_work_is_found_from_e
     std::fs::remove_file(env.repo().join(history)).unwrap();
     assert_eq!((found("wallaby"), found("quokka")), (0, 0));
 }
+
+#[test]
+fn a_message_that_is_near_several_places_is_shown_once_and_a_tool_with_its_command() {
+    let env = capture::env();
+    fs::write(capture::transcript(&env), capture::day(&env)).unwrap();
+    env.run(&["init", "--yes", "--agent", "claude"]).success();
+    let found = env.run(&["search", "parser", "--context", "2"]).success().stdout;
+    let times = |said: &str| found.lines().filter(|line| line.contains(said)).count();
+    for once in ["nested ... ok", "git commit -am parser", "accept nested lists", "and the docs"] {
+        assert_eq!(times(once), 1, "{once}: {found}");
+    }
+    assert!(times("Bash cargo test") > 0, "{found}");
+    let opened = env.run(&["search", "FAILED", "--open"]).success().stdout;
+    assert!(opened.contains("Bash cargo test"), "{opened}");
+}
+
+#[test]
+fn a_time_is_given_to_a_flag_in_the_words_that_a_query_takes() {
+    let env = capture::env();
+    fs::write(capture::transcript(&env), capture::day(&env)).unwrap();
+    env.run(&["init", "--yes", "--agent", "claude"]).success();
+    let is_found = |flags: &[&str]| !results(&env, &[&["parser"], flags].concat()).is_empty();
+    // It was said on 10 January 2026, two days ago.
+    assert!(is_found(&["--since", "early January", "--until", "mid January"]));
+    assert!(is_found(&["--since", "early 2026"]) && is_found(&["--since", "last week"]));
+    assert!(is_found(&["--since", "2026-01-10", "--until", "2026-01-10"]));
+    assert!(!is_found(&["--until", "late October"]) && !is_found(&["--until", "mid 2025"]));
+    assert!(!is_found(&["--since", "yesterday"]));
+    let wrong = env.run(&["search", "parser", "--since", "it may fail"]);
+    assert_eq!(wrong.code, 64, "{wrong}");
+    assert!(wrong.stderr.contains("`it may fail` is not a time"), "{wrong}");
+    assert!(wrong.stderr.contains("\"late October\""), "{wrong}");
+}

@@ -35,7 +35,7 @@ fn findings_go_back_to_the_author_and_the_issue_is_closed_once_they_are_mended()
     }
     // The reviewer's conversation is not one to go on with.
     let home = yard.run(&["--json"]).success().json();
-    assert_eq!(home["next"]["command"], "heirloom launch \"…\"", "{home}");
+    assert_eq!(home["next"]["command"], "git merge heirloom/work/main", "{home}");
     let shown = yard.run(&[]).success().stdout;
     assert!(shown.contains(&format!("heirloom issues show {issue}")), "{shown}");
 }
