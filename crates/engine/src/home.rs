@@ -228,7 +228,13 @@ impl Home {
         // Without an agent nothing can be tried.
         let last = self.last.as_ref().filter(|_| self.has_agent);
         let issue = last.and_then(|last| Some((last, last.issue.as_ref()?)));
-        if let Some((last, run)) = issue.filter(|(_, run)| run.status.is_unfinished()) {
+        // Somebody may be at it again.
+        let is_left =
+            |issue: &str| self.unfinished.iter().any(|(entry, _)| entry.id.as_str() == issue);
+        let to_try = |(last, run): &(&Last, &IssueRun)| {
+            run.status.is_unfinished() && (!last.is_sure || is_left(&run.issue))
+        };
+        if let Some((last, run)) = issue.filter(to_try) {
             let status = in_words(run.status.as_str());
             let why = if last.is_sure {
                 format!("{} is not done: {status}", run.issue)
@@ -248,7 +254,10 @@ impl Home {
         let last = last.filter(|last| last.issue.is_none());
         let session = &last.filter(|last| last.row.session.status == Status::Failed)?.row.session;
         let why = format!("{} failed", session.name);
-        Some(Next { command: last?.going_on(), why })
+        let can_resume = session.agent.as_deref().is_some_and(can_resume);
+        let by_name = || format!("heirloom resume {}", session.name);
+        let command = if can_resume { by_name() } else { last?.going_on() };
+        Some(Next { command, why })
     }
 }
 

@@ -41,7 +41,7 @@ pub(super) fn switch_on(app: &App, yes: bool) -> Result<Vec<SetupAction>, Failur
         // Who said no knows of it; where nobody could, it is said until somebody does something about it.
         match wanted {
             None => capture::note_untaken(&app.here.home, &repo),
-            Some(_) => capture::forget_untaken(&app.here.home, &repo),
+            Some(_) => capture::note_declined(&app.here.home, &repo),
         }
         let detail = format!("{}; `heirloom sync` imports it", amount(&there));
         return Ok(vec![SetupAction::new("skipped", what, detail)]);

@@ -67,11 +67,15 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
             .hint("`heirloom resume` without a query lists them all"));
     };
     if let Some(gone) = chosen.leave_gone_directory(&app.here, &ledger)? {
-        let instead = match &chosen.directory {
-            Some(directory) => format!("; it goes on in {}", directory.display()),
-            None => String::new(),
-        };
-        app.ui.warn(&format!("the directory {} is gone{instead}", gone.display()));
+        let instead = app.here.place.root.display();
+        app.ui.warn(&format!("the directory {} is gone; it goes on in {instead}", gone.display()));
+    }
+    if let Some(gone) = chosen.directory.as_ref().filter(|directory| !directory.is_dir()) {
+        let message = format!("the directory {} of that conversation is gone", gone.display());
+        let id = &chosen.agent_session_id;
+        return Err(Failure::new(Code::Environment, message).hint(format!(
+            "`heirloom resume {id}` in a checkout of its repository goes on there"
+        )));
     }
     if let Some(agent) = args.with.as_deref().filter(|agent| *agent != chosen.agent) {
         match carry::is_there(&app.here, &programs, agent) {

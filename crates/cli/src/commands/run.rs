@@ -135,7 +135,8 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
     for mistake in &prepared.mistakes {
         app.ui.say(&mistake.to_string());
     }
-    say_inherit_errors(app, &prepared.inherit_errors, prepared.inherit.is_some());
+    let inherits = prepared.inherit.is_some() || !prepared.stage_inherits.is_empty();
+    say_inherit_errors(app, &prepared.inherit_errors, inherits);
     if prepared.is_done() {
         app.ui.hint(&format!("{} is done; nothing to resume", asked.session));
         return Ok(ExitCode::SUCCESS);

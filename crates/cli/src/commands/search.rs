@@ -164,7 +164,8 @@ fn bounds(text: &str, now: Timestamp) -> Result<(Timestamp, Timestamp), Failure>
     let midnight = |day: Date| day.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp());
     let today = || now.to_zoned(TimeZone::UTC).date();
     let named = || {
-        let (first, last) = date::alone(text, &today)?.span();
+        let whole = || text.parse::<Date>().ok().map(|day| (day, day));
+        let (first, last) = date::alone(text, &today).map(|named| named.span()).or_else(whole)?;
         let end = last.tomorrow().ok().and_then(midnight)?;
         midnight(first).zip(end.checked_sub(Span::new().milliseconds(1)).ok())
     };

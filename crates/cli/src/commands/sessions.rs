@@ -191,7 +191,7 @@ fn forget(app: &App, args: &Forget) -> Done {
         app.ui.hint(&format!("its agent still has it: {}", path.display()));
     }
     if !gone.already {
-        let copies = "copies made by hand, as with `heirloom ledger backup`, still have it";
+        let copies = "copies made by hand, as with `heirloom ledger backup`, may still have it";
         app.ui.hint(&format!("{copies}: delete them yourself"));
     }
     Ok(ExitCode::SUCCESS)

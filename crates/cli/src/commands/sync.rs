@@ -65,6 +65,7 @@ pub(super) fn run(app: &App, args: &Args) -> Done {
         since,
         is_rehearsal: args.dry_run,
         archive: settings.archive == OnOff::On,
+        is_background: args.background,
     };
     let began = Instant::now();
     let mut bar = Bar::new(&app.ui);

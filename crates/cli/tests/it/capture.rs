@@ -124,6 +124,12 @@ fn what_search_finds_of_the_history_recover_shows_without_secrets_until_it_is_fo
     let shown = json(&env, &query)["text"].as_str().unwrap().to_owned();
     assert!(shown.contains(&format!("Make the parser accept {CANARY}")), "{shown}");
     assert!(shown.contains("- user 2026-01-10 (") && !shown.contains("AKIA"), "{shown}");
+    // What was looked for instead of a word that nobody said is named, and the name of a session is nothing it said.
+    let typed = format!("{}x", &CANARY[..CANARY.len() - 1]);
+    let meant = json(&env, &["recover", "--query", &typed])["text"].as_str().unwrap().to_owned();
+    assert!(meant.contains(&format!("what matches \"{}\"", CANARY.to_lowercase())), "{meant}");
+    let named = json(&env, &["recover", "--query", &format!("claude-{ID}")]);
+    assert!(!named["text"].as_str().unwrap().contains("- session"), "{named}");
     json(&env, &["note", "learning", &format!("{CANARY} is a list")]);
     let both = json(&env, &query)["text"].as_str().unwrap().to_owned();
     let (noted, said) = (both.find("is a list").unwrap(), both.find("Make the parser").unwrap());

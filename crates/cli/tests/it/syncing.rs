@@ -159,6 +159,31 @@ fn a_history_that_nobody_could_be_asked_about_is_named_until_it_is_imported() {
         let shown = env.run(screen);
         assert!(!shown.to_string().contains("earlier conversation"), "{shown}");
     }
+    // What was forgotten is nothing that is missing.
+    let id = &json(&env, &["sessions", "list"])["sessions"][0]["id"];
+    env.run(&["sessions", "forget", id.as_str().unwrap(), "--yes"]).success();
+    env.run(&["init", "--agent", "claude"]).success();
+    assert_eq!(json(&env, &[])["untaken"], 0);
+}
+
+#[test]
+fn a_history_that_nobody_agreed_to_is_not_imported_in_the_background_but_what_hooks_told_of_is() {
+    let env = env();
+    write(&env, 0..2);
+    env.run(&["init", "--agent", "claude"]).success();
+    env.run(&["sync", "--background"]).success();
+    assert_eq!(json(&env, &[])["untaken"], 2);
+    assert_eq!(json(&env, &["search", "parser"])["total"], 0);
+    let start = serde_json::json!({"session_id": id(7), "cwd": env.repo(), "source": "startup",
+        "transcript_path": path(&env, 7), "hook_event_name": "SessionStart"});
+    env.run_with(&["hook", "claude", "SessionStart"], start.to_string().as_bytes()).success();
+    write(&env, 7..8);
+    env.run(&["sync", "--background"]).success();
+    let found = json(&env, &["search", "parser"]);
+    assert_eq!(found["total"], 1, "{found}");
+    assert_eq!(json(&env, &[])["untaken"], 2);
+    env.run(&["sync"]).success();
+    assert_eq!(json(&env, &["search", "parser"])["total"], 3);
 }
 
 #[test]

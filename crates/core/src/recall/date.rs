@@ -122,7 +122,8 @@ pub fn named(text: &str, today: &dyn Fn() -> Date) -> Option<Named> {
 pub fn alone(text: &str, today: &dyn Fn() -> Date) -> Option<Named> {
     let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let is_time = words.all(is_of_time);
-    let found = || named(text, today).or_else(|| named(&format!("in {text}"), today));
+    let led = |word: &str| named(&format!("{word} {text}"), today);
+    let found = || named(text, today).or_else(|| led("in")).or_else(|| led("on"));
     is_time.then(found).flatten()
 }
 

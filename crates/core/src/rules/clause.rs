@@ -177,8 +177,9 @@ fn nobody(words: &[&str]) -> Option<Force> {
     if rest.iter().any(|word| TELLING.contains(word)) {
         return None;
     }
+    // "Nobody can delete their account" is what somebody complains of.
     let obliged =
-        ["is allowed to", "is to", "may", "should", "must", "can", "gets to", "else may", "ever"];
+        ["is allowed to", "is to", "may", "should", "must", "gets to", "else may", "ever"];
     let is_asked = if let Some(rest) = obliged.iter().find_map(|phrase| begins(rest, phrase)) {
         asks(rest)
     } else {

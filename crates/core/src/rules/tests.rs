@@ -167,6 +167,8 @@ fn what_only_sounds_like_a_rule_is_none() {
         "no testing framework is installed here",
         "nah, the tests are fine",
         "I can't push to origin",
+        "nobody can delete their account",
+        "no one can open the settings page",
         "we cannot build it on my laptop",
         "it can't read the file",
         "no string is longer than that",

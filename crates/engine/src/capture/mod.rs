@@ -55,7 +55,7 @@ pub(crate) use restore::put_back;
 pub use restore::{RestoreError, Restored, restore};
 pub use sync::{AgentSync, Progress, Request, Skipped, Synced, sync};
 pub use take::{Manner, Settled, Taken, Wanted, take};
-pub use untaken::{forget_untaken, note_untaken, untaken, untaken_in_words};
+pub use untaken::{forget_untaken, note_declined, note_untaken, untaken, untaken_in_words};
 
 /// Why something could not be captured.
 #[derive(Debug, thiserror::Error)]

@@ -15,7 +15,7 @@ use super::archive::is_database;
 use super::origin::{Found, Head, Heads, Whose, agents, last_said, list};
 use super::settled::Settling;
 use super::take::{Manner, Taken, Wanted, again, is_of_forgotten, take};
-use super::untaken::forget_untaken;
+use super::untaken::{forget_untaken, is_held_back};
 use super::{Archive, CaptureError, PATIENCE, on};
 use crate::guard::session_of;
 use crate::here::Here;
@@ -34,6 +34,8 @@ pub struct Request<'a> {
     pub is_rehearsal: bool,
     /// Whether text is kept, or only facts.
     pub archive: bool,
+    /// Whether nobody asked for it: an agent's hook found that it is time.
+    pub is_background: bool,
 }
 
 /// How far it is.
@@ -142,6 +144,13 @@ pub fn sync(
             if known.is_some_and(|known| known.repo == repo) {
                 continue;
             }
+            // Nobody agreed to what was said before, so without a word only what hooks told of is taken in.
+            if request.is_background && is_held_back(&here.home, &repo) {
+                let session = session_of(ledger, agent.name(), &each.agent_session_id)?;
+                if ledger.session(session)?.is_none() {
+                    continue;
+                }
+            }
             let wanted = To { found: &each, head: &head, repo: &repo };
             let is_unknown = facts.source(agent.name(), &each.agent_session_id, None)?.is_none();
             match one(here, ledger, &mut facts, request, wanted) {
@@ -171,7 +180,7 @@ pub fn sync(
     if !request.is_rehearsal {
         settled.remember(&facts)?;
         derive_again(here, ledger, &mut facts)?;
-        if request.agents.is_empty() && request.since.is_none() {
+        if request.agents.is_empty() && request.since.is_none() && !request.is_background {
             let others = captured.iter().filter(|_| request.all_repos);
             for repo in others.chain([&own]) {
                 forget_untaken(&here.home, repo);
@@ -208,12 +217,12 @@ fn one(
     To { found, head, repo }: To<'_>,
 ) -> Result<(SessionId, Taken), CaptureError> {
     let session = session_of(ledger, found.agent, &found.agent_session_id)?;
-    if request.is_rehearsal {
-        return Ok((session, rehearsed(here, session, found)));
-    }
-    // One that was forgotten stays forgotten.
+    // One that was forgotten stays forgotten, and nobody is told that it could be taken in.
     if super::marks::is_forgotten(&here.home, session) {
         return Ok((session, Taken::default()));
+    }
+    if request.is_rehearsal {
+        return Ok((session, rehearsed(here, session, found)));
     }
     let is_printed = found.stamp.is_none() && is_database(&found.path);
     let printed = if is_printed { Some(print(found)?) } else { None };

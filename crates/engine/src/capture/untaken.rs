@@ -1,7 +1,8 @@
-//! Earlier conversations of a repository that nobody was asked about: it was set up where nobody could answer.
+//! Earlier conversations of a repository that nobody agreed to: it was set up where nobody could answer, or the answer
+//! was no.
 //!
-//! Which repositories that holds for is a list beside the ledger, so that whoever has none of them asks one small
-//! file and looks at no transcript.
+//! Which repositories that holds for are lists beside the ledger, so that whoever has none of them asks small files
+//! and looks at no transcript.
 
 use std::path::{Path, PathBuf};
 
@@ -11,8 +12,27 @@ use super::sync::{Request, sync};
 use crate::here::Here;
 use crate::listed;
 
+/// Those where nobody could be asked.
 fn file(home: &Path) -> PathBuf {
     home.join("capture").join("untaken")
+}
+
+/// Those where somebody said no.
+fn declined(home: &Path) -> PathBuf {
+    home.join("capture").join("declined")
+}
+
+/// Somebody said no: nothing more is said of it, and nothing takes it in by itself.
+pub fn note_declined(home: &Path, repo: &str) {
+    forget_untaken(home, repo);
+    if let Err(error) = listed::add(&declined(home), repo) {
+        tracing::warn!("cannot keep that the history of {repo} is not wanted: {error}");
+    }
+}
+
+/// Whether nobody agreed to the history of a repository.
+pub(super) fn is_held_back(home: &Path, repo: &str) -> bool {
+    listed::has(&file(home), repo) || listed::has(&declined(home), repo)
 }
 
 /// From now on it is said that there are some. Where that cannot be kept nothing is said, and nothing is lost.
@@ -22,12 +42,14 @@ pub fn note_untaken(home: &Path, repo: &str) {
     }
 }
 
-/// All of it was taken in, or somebody said no.
+/// All of it was taken in.
 pub fn forget_untaken(home: &Path, repo: &str) {
-    if listed::has(&file(home), repo)
-        && let Err(error) = listed::remove(&file(home), |known| known == repo)
-    {
-        tracing::warn!("cannot keep that the history of {repo} was taken in: {error}");
+    for list in [file(home), declined(home)] {
+        if listed::has(&list, repo)
+            && let Err(error) = listed::remove(&list, |known| known == repo)
+        {
+            tracing::warn!("cannot keep that the history of {repo} was taken in: {error}");
+        }
     }
 }
 

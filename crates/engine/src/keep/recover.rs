@@ -15,7 +15,7 @@ use heirloom_ledger::{Error, Ledger, NoteFilter, Search};
 use super::brief::Labels;
 use super::code::Code;
 use crate::here::Here;
-use crate::recall::{self, Query, SearchError};
+use crate::recall::{self, Query, SearchError, SearchHit};
 
 /// How far back a session's lineage is read.
 const ANCESTORS: usize = 10;
@@ -142,26 +142,43 @@ impl Gatherer<'_> {
             }
         }
         self.prove(&mut entries, Look::Everywhere);
-        Ok(recover::level2(query, &entries, &self.said(query)?, budget))
+        let (said, meant) = self.said(query)?;
+        let matched = if said.is_empty() { query } else { &meant };
+        Ok(recover::level2(matched, &entries, &said, budget))
     }
 
-    /// What was said in conversations of this repository that fits `query`: the same as `search` finds.
-    fn said(&self, query: &str) -> Result<Vec<Said>, Error> {
-        let query = Query { text: query.to_owned(), limit: HITS, ..Query::default() };
-        let found = match recall::search(self.here, self.ledger, &query) {
-            Ok(found) => found.places,
+    /// What was said in conversations of this repository that fits `query`: the same as `search` finds. And the query
+    /// with the words that were looked for instead of those that nothing has.
+    fn said(&self, query: &str) -> Result<(Vec<Said>, String), Error> {
+        let asked = Query { text: query.to_owned(), limit: HITS, ..Query::default() };
+        let found = match recall::search(self.here, self.ledger, &asked) {
+            Ok(found) => found,
             Err(SearchError::Ledger(error)) => return Err(error),
             // Neither one session nor another repository is asked for.
-            Err(SearchError::Session(_) | SearchError::NotAPerson(_)) => Vec::new(),
+            Err(SearchError::Session(_) | SearchError::NotAPerson(_)) => {
+                return Ok((Vec::new(), query.to_owned()));
+            }
         };
-        let said = found.into_iter().filter(|hit| hit.note.is_none() && !hit.text.is_empty());
-        let said = said.map(|hit| Said {
-            kind: hit.kind,
-            session: hit.session.map_or(hit.key, |session| session.name.to_string()),
-            at: hit.at,
-            text: hit.snippet.text,
+        let said = found.places.into_iter().filter_map(|mut hit| {
+            let more = std::mem::take(&mut hit.more);
+            // A session that is found by its name has said nothing by that.
+            let has_said = |hit: &SearchHit| {
+                hit.note.is_none()
+                    && hit.kind != heirloom_core::recall::Kind::Session
+                    && !hit.text.is_empty()
+            };
+            let hit = std::iter::once(hit).chain(more).find(has_said)?;
+            Some(Said {
+                kind: hit.kind,
+                session: hit.session.map_or(hit.key, |session| session.name.to_string()),
+                at: hit.at,
+                text: hit.snippet.text,
+            })
         });
-        Ok(said.collect())
+        let meant = found.instead.iter().fold(query.to_owned(), |meant, (typed, instead)| {
+            meant.replace(typed.as_str(), instead)
+        });
+        Ok((said.collect(), meant))
     }
 
     /// Level 2, or where the work stands where nothing fits: an empty answer helps nobody to go on.

@@ -95,7 +95,8 @@ impl Past {
             .map(|other| other.resume(&self.agent_session_id))
     }
 
-    /// Goes on in the repository where its own directory is gone, as a worktree is whose work was merged. Returns that.
+    /// Goes on in the repository where its own directory is gone, as a worktree is whose work was merged. Returns that. One
+    /// of another repository has nothing to do with this one, and stays where it was.
     pub fn leave_gone_directory(
         &mut self,
         here: &Here,
@@ -104,9 +105,10 @@ impl Past {
         if self.directory.as_ref().is_none_or(|directory| directory.is_dir()) {
             return Ok(None);
         }
-        let names = ledger.names_of(&here.place.repo)?;
-        let root = self.is_here(here, &names).then(|| here.place.root.clone());
-        Ok(std::mem::replace(&mut self.directory, root))
+        if !self.is_here(here, &ledger.names_of(&here.place.repo)?) {
+            return Ok(None);
+        }
+        Ok(self.directory.replace(here.place.root.clone()))
     }
 
     /// Whether it belongs to the repository of these names.

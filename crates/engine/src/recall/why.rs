@@ -253,8 +253,12 @@ impl Asking<'_> {
         let runs = self.ledger.issue_runs(self.repo, issue)?;
         let is_it = |run: &&IssueRun| run.commit.as_deref() == Some(hash);
         let exact = runs.iter().find(is_it).map(|run| (run, Proof::Commit));
-        let other = || Some((runs.iter().find(|run| run.commit.is_some())?, Proof::Subject));
-        let found = exact.or_else(other);
+        // It was rebased or squashed since. A person may name the issue too, but not in the same words.
+        let is_alike =
+            |run: &&IssueRun| run.commit.is_some() && subject == format!("{issue}: {}", run.title);
+        let mut alike = runs.iter().filter(is_alike);
+        let only = alike.next().filter(|_| alike.next().is_none());
+        let found = exact.or_else(|| Some((only?, Proof::Subject)));
         Ok(found.and_then(|(run, proof)| Some((run.session?, proof))))
     }
 

@@ -64,9 +64,9 @@ pub fn work(
     let ours: HashSet<&IssueId> = ours.iter().map(|(pick, _)| &pick.entry.id).collect();
     let seen = choose(&entries, &options.wanted, here.clock.now()).into_iter();
     let aside = seen.map(|pick| &pick.entry.id).filter(|id| !ours.contains(id)).cloned().collect();
-    for name in needed {
-        programs.resolve(name, &here.env)?;
-    }
+    // One agent that is gone keeps only its own issues from being worked on.
+    let found = needed.into_iter().map(|name| programs.resolve(name, &here.env).map(drop));
+    found.reduce(|one, other| one.or(other)).unwrap_or(Ok(()))?;
     let trees = Trees::new(here, options)?;
     let run = WorkRunId::new(Uuid::new_v4());
     let context = RunContext::new(with, options, run, trees);

@@ -295,3 +295,22 @@ fn a_conversation_whose_directory_is_gone_goes_on_in_the_repository() {
     assert!(ran.stdout.starts_with("cd [root]/payments/trees/gone && "), "{ran}");
     assert_eq!(ran.stderr, "");
 }
+
+#[test]
+fn a_conversation_of_another_repository_never_goes_on_in_this_one() {
+    let env = crate::env();
+    by_hand(&env);
+    let text = fs::read_to_string(native(&env)).unwrap();
+    let root = env.repo().display().to_string();
+    let elsewhere = text.replace(&format!("{root}\""), "/nowhere/ledger\"");
+    fs::write(native(&env), &elsewhere).unwrap();
+    for arguments in [&["--print"][..], &["--with", "codex", "--print"]] {
+        let ran = env.run(&[&["resume", "billing queue"], arguments].concat());
+        assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{ran}");
+        assert!(
+            ran.stderr.contains("the directory /nowhere/ledger of that conversation is gone"),
+            "{ran}"
+        );
+    }
+    assert_eq!(fs::read_to_string(native(&env)).unwrap(), elsewhere);
+}

@@ -183,6 +183,9 @@ fn a_time_is_given_to_a_flag_in_the_words_that_a_query_takes() {
     assert!(is_found(&["--since", "early 2026"]) && is_found(&["--since", "last week"]));
     assert!(is_found(&["--since", "2026-01-10", "--until", "2026-01-10"]));
     assert!(!is_found(&["--until", "late October"]) && !is_found(&["--until", "mid 2025"]));
+    assert!(is_found(&["--since", "20260110", "--until", "2026-01-10T23:00:00"]));
+    // A Saturday.
+    assert!(is_found(&["--since", "friday"]) && !is_found(&["--since", "sunday"]));
     assert!(!is_found(&["--since", "yesterday"]));
     let wrong = env.run(&["search", "parser", "--since", "it may fail"]);
     assert_eq!(wrong.code, 64, "{wrong}");

@@ -48,6 +48,11 @@ fn a_line_that_work_committed_is_told_with_the_session_and_the_issue() {
     assert_eq!(why["origins"][0]["proof"], "subject", "{why}");
     let ran = yard.run(&["why", &format!("{file}:1")]).success();
     assert!(ran.stdout.contains(&format!("issue     {issue}")), "{ran}");
+    // What a person says of the issue is theirs.
+    yard.env.write("mine.txt", "mine\n");
+    yard.git(&["add", "mine.txt"]);
+    yard.git(&["commit", "-q", "-m", &format!("{issue}: by hand")]);
+    assert_eq!(yard.json(&["why", "mine.txt:1"])["origins"], serde_json::json!([]));
     yard.run(&["sessions", "forget", session.as_str().unwrap(), "--yes"]).success();
     assert_eq!(yard.json(&["why", &file])["origins"], serde_json::json!([]));
 }

@@ -298,6 +298,10 @@ fn an_issue_goes_on_with_the_agent_that_began_it_where_no_other_is_installed() {
     assert!(ran.stderr.contains("claude is not installed"), "{ran}");
     let ran = env.run(&["work", "--resume", "--issue", &begun]);
     assert!(!ran.stderr.contains("is not installed") && ran.stdout.contains(&begun), "{ran}");
+    // An agent that is missing keeps only its own issues from being worked on.
+    let ran = env.run(&["work", "--resume", "--issue", &begun, &new]);
+    assert!(ran.stdout.contains(&begun) && ran.stdout.contains(&new), "{ran}");
+    assert!(ran.to_string().contains("claude is not installed"), "{ran}");
 }
 
 #[test]
