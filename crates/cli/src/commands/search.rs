@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use heirloom_api::SearchResults;
 use heirloom_core::id::SessionId;
-use heirloom_core::recall::{Kind, Snippet, date};
+use heirloom_core::recall::{Kind, Named, Snippet, date};
 use heirloom_core::words::in_words;
 use heirloom_engine::recall::{Around, Found, Query, SearchHit, search};
 use heirloom_engine::{capture, reach, sessions};
@@ -165,7 +165,7 @@ fn bounds(text: &str, now: Timestamp) -> Result<(Timestamp, Timestamp), Failure>
     let today = || now.to_zoned(TimeZone::UTC).date();
     let named = || {
         let whole = || text.parse::<Date>().ok().map(|day| (day, day));
-        let (first, last) = date::alone(text, &today).map(|named| named.span()).or_else(whole)?;
+        let (first, last) = date::alone(text, &today).map(Named::span).or_else(whole)?;
         let end = last.tomorrow().ok().and_then(midnight)?;
         midnight(first).zip(end.checked_sub(Span::new().milliseconds(1)).ok())
     };

@@ -66,7 +66,7 @@ pub fn work(
     let aside = seen.map(|pick| &pick.entry.id).filter(|id| !ours.contains(id)).cloned().collect();
     // One agent that is gone keeps only its own issues from being worked on.
     let found = needed.into_iter().map(|name| programs.resolve(name, &here.env).map(drop));
-    found.reduce(|one, other| one.or(other)).unwrap_or(Ok(()))?;
+    found.reduce(Result::or).unwrap_or(Ok(()))?;
     let trees = Trees::new(here, options)?;
     let run = WorkRunId::new(Uuid::new_v4());
     let context = RunContext::new(with, options, run, trees);
