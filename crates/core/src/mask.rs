@@ -7,6 +7,7 @@ mod heads;
 mod lines;
 mod sums;
 mod unkeyed;
+mod values;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -65,7 +66,7 @@ enum Stands {
 impl Words {
     /// The texts, each as a whole, by its lines and by its sentences: who quotes one may have wrapped or cut it. And
     /// what a brief may quote, as it stands there: that goes from what heirloom told agents, and from nowhere else.
-    /// Short lines of the texts go from what it passed on to runs, as do those of [`Self::with_lines`].
+    /// Short lines of the texts are others' as well: those that are not are for [`Self::with_lines`].
     pub fn new(
         texts: impl IntoIterator<Item = String>,
         quotes: impl IntoIterator<Item = String>,
@@ -73,7 +74,6 @@ impl Words {
         let mut forms = Vec::new();
         let mut lines = BTreeSet::new();
         for text in texts {
-            lines.extend(short(&text, TELLING, Stands::PassedOn));
             let parts = text.lines().flat_map(|line| line.split_inclusive(". "));
             let parts = text.lines().chain(parts).map(str::trim);
             for part in parts.filter(|part| part.len() >= TELLING) {
@@ -182,6 +182,10 @@ impl<'a> Where<'a> {
     }
 
     fn is_meant(&self, stands: Stands, at: &Range<usize>) -> bool {
+        // A name says what something is, and whoever reads it looks for that.
+        if values::is_key(self.bytes, at) {
+            return false;
+        }
         match stands {
             Stands::Anywhere => true,
             Stands::Alone => is_alone(self.bytes, at),
@@ -259,6 +263,17 @@ mod tests {
             let mut bytes = text.clone().into_bytes();
             assert!(words.mask(&mut bytes), "{text}");
         }
+    }
+
+    #[test]
+    fn a_name_stays_though_a_note_says_the_same() {
+        let names = ["progress_summary", "cache_creation_input_tokens"].map(str::to_owned);
+        let words = Words::new(names, []);
+        let names = json!({"progress_summary": "x", "cache_creation_input_tokens": 7}).to_string();
+        for names in [names.clone(), json!({ "text": names }).to_string()] {
+            assert!(!words.mask(&mut names.clone().into_bytes()), "{names}");
+        }
+        assert!(words.mask(&mut json!({"x": "progress_summary"}).to_string().into_bytes()));
     }
 
     #[test]

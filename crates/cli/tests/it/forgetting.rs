@@ -155,6 +155,30 @@ fn an_older_session_that_was_told_of_a_newer_one_forgets_it_too() {
     person.wait().unwrap();
 }
 
+/// Where nobody touched an agent's own file, a search reads that and not our copy: it still has the words.
+#[test]
+fn a_search_shows_what_another_session_quoted_as_it_was_masked_and_not_as_its_agent_has_it() {
+    let env = env();
+    env.run(&["init", "--yes"]).success();
+    let noted = format!("the {CANARY} service keeps its port and its name");
+    Talk::new(&env, ID).prompt("find out what the service is called");
+    let mut next = Talk::new(&env, NEXT);
+    next.minute = 90;
+    next.prompt("paint the pump in purple");
+    next.answers(&format!("It was said: {noted}. The pump is painted in turquoise."));
+    answer(&env, &["sync"]);
+    answer(&env, &["note", "decision", &noted, "--session", ID]);
+    let shown = || answer(&env, &["search", "turquoise"]).to_string();
+    assert!(shown().contains(CANARY), "{}", shown());
+    let own = fs::read(&next.file).unwrap();
+    answer(&env, &["sessions", "forget", ID, "--yes"]);
+    assert!(String::from_utf8_lossy(&own).contains(CANARY));
+    assert_eq!(fs::read(&next.file).unwrap(), own);
+    let shown = shown();
+    assert!(shown.contains("turquoise") && shown.contains("It was said: ***"), "{shown}");
+    assert!(!shown.contains(CANARY), "{shown}");
+}
+
 #[test]
 fn what_another_session_noted_stays_though_it_says_the_same_and_more() {
     let env = env();

@@ -20,8 +20,12 @@ use super::select::Category;
 /// The version of the block that is written.
 pub const VERSION: &str = "1";
 
-/// What stands before and after all that was said in a block that is written down: the names of two of its fields.
-pub(crate) const BLOCK: (&str, &str) = ("from_completed_at", "warnings_raised");
+/// The name that stands before all that was said in a block that is written down, and the names of what was said. The rest
+/// is where it comes from.
+pub(crate) const BLOCK: (&str, &[&str]) = (
+    "from_completed_at",
+    &["learnings", "patterns", "warnings", "decisions", "progress_summary", "text", "rationale"],
+);
 
 /// What a session inherits.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

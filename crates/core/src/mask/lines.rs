@@ -8,12 +8,13 @@ use std::ops::Range;
 
 use memchr::memmem;
 
+use super::values::{self, Extent, end_of_text, is_key};
 use super::{Stands, Where};
 use crate::inherit::BLOCK;
 use crate::{run, work};
 
-/// What stands before what an agent's report says that it inherited.
-const COMPREHENSION: &str = "\"comprehension";
+/// What an agent's report calls what it says that it inherited.
+const COMPREHENSION: &str = "comprehension";
 
 /// The shortest that says anything.
 const SHORTEST: usize = 3;
@@ -32,43 +33,26 @@ pub fn item(line: &str) -> &str {
 
 /// Where the block stands that a run inherited, or what an agent was told of it.
 pub(super) fn passed_on_in(bytes: &[u8], is_json: bool) -> Vec<Range<usize>> {
-    let (begin, end) = BLOCK;
-    let blocks = memmem::find_iter(bytes, begin).map(|start| {
-        let end = memmem::find(&bytes[start..], end.as_bytes()).map(|at| start + at);
-        start..end.unwrap_or(bytes.len())
-    });
-    let mut all: Vec<Range<usize>> = blocks.collect();
-    let stated = memmem::find_iter(bytes, COMPREHENSION);
-    all.extend(stated.map(|start| start..end_of_object(bytes, start)));
+    let (block, said) = BLOCK;
+    let is_said = |name: &[u8]| said.iter().any(|said| said.as_bytes() == name);
+    let mut all = values::of(bytes, block, Extent::Rest, is_said);
+    all.extend(values::of(bytes, COMPREHENSION, Extent::Value, |_| true));
     for (begin, end) in [run::prompt::STEP_ZERO, (work::NOTED, work::HOW), (work::LEFT, work::HOW)]
     {
+        let mut known = 0;
         for start in memmem::find_iter(bytes, begin) {
-            // In JSON a line is an entry, and no text goes on beyond it.
-            let line = memchr::memchr(b'\n', &bytes[start..]).filter(|_| is_json);
-            let rest = &bytes[start..line.map_or(bytes.len(), |at| start + at)];
+            if start < known {
+                continue;
+            }
+            // In JSON it ends with the text it is in: what comes next are other names and values.
+            let last = if is_json { end_of_text(bytes, start) } else { bytes.len() };
+            let rest = &bytes[start..last];
             // What is passed on may say the same, but not after it.
-            all.push(start..start + memmem::rfind(rest, end.as_bytes()).unwrap_or(rest.len()));
+            known = start + memmem::rfind(rest, end.as_bytes()).unwrap_or(rest.len());
+            all.push(start..known);
         }
     }
     all
-}
-
-/// Where the object ends whose key begins at `start`. Where that is text in JSON, its quotation marks have backslashes
-/// before them, and those of its own texts have more.
-fn end_of_object(bytes: &[u8], start: usize) -> usize {
-    let escapes = bytes[..start].iter().rev().take_while(|byte| **byte == b'\\').count();
-    let (mut depth, mut is_text, mut before) = (0_usize, false, escapes);
-    for (at, byte) in bytes.iter().enumerate().skip(start) {
-        match byte {
-            b'"' if before == escapes => is_text = !is_text,
-            b'{' if !is_text => depth += 1,
-            b'}' if !is_text && depth <= 1 => return at,
-            b'}' if !is_text => depth -= 1,
-            _ => {}
-        }
-        before = if *byte == b'\\' { before + 1 } else { 0 };
-    }
-    bytes.len()
 }
 
 /// Where something of one of these lengths is all of a line, an item or a clause in what was told or passed on.
@@ -88,7 +72,8 @@ pub(super) fn standing(
             let ends = lengths.iter().map(|length| start.saturating_add(*length));
             let ends = ends.take_while(|end| *end <= bytes.len());
             let ends = ends.filter(|end| is_end(&bytes[*end..], separators));
-            found.extend(ends.map(|end| within.start + start..within.start + end));
+            let places = ends.map(|end| within.start + start..within.start + end);
+            found.extend(places.filter(|at| !is_key(place.bytes, at)));
         }
     }
     found
@@ -121,14 +106,13 @@ fn is_end(after: &[u8], separators: &[&str]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::super::Words;
 
     #[test]
     fn a_short_line_goes_from_what_was_passed_on_and_stays_where_somebody_says_it() {
-        let words =
-            Words::new(["use \"moon\"".to_owned()], []).with_lines(["all green".to_owned()]);
+        let words = Words::new([], []).with_lines(["use \"moon\"", "all green"].map(str::to_owned));
         let report = json!({"learnings": ["all green"],
                             "comprehension": {"inherited": "a } b", "constraints": ["all green"]}});
         let block = json!({"from_completed_at": null, "decisions": ["use \"moon\" - why"],
@@ -154,6 +138,51 @@ mod tests {
                     serde_json::from_str::<serde_json::Value>(&masked).is_ok()
                 }
             );
+        }
+    }
+    fn masked(lines: &[&str], text: &str) -> String {
+        let words = Words::new([], []).with_lines(lines.iter().map(|line| (*line).to_owned()));
+        let mut bytes = text.as_bytes().to_vec();
+        words.mask(&mut bytes);
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn names_and_where_something_comes_from_stay_though_a_line_says_the_same() {
+        let lines =
+            ["src/auth.rs", "verified", "decision", "decisions", "text", "first", "all green"];
+        let block = json!({"from_session": "first", "from_completed_at": null, "lineage": ["first"],
+            "decisions": ["verified", "text - all green"], "progress_summary": "- src/auth.rs\n",
+            "notes": [{"kind": "decision", "text": "text", "rationale": "all green", "from_session": "first",
+                       "evidence": [{"path": "src/auth.rs", "line": 1, "verdict": "verified"}]}],
+            "warnings_raised": ["first"]});
+        let gone = json!({"from_session": "first", "from_completed_at": null, "lineage": ["first"],
+            "decisions": ["********", "**** - *********"], "progress_summary": "- ***********\n",
+            "notes": [{"kind": "decision", "text": "****", "rationale": "*********", "from_session": "first",
+                       "evidence": [{"path": "src/auth.rs", "line": 1, "verdict": "verified"}]}],
+            "warnings_raised": ["first"]});
+        let inherited = |block: &Value| json!({"inherited": block, "text": "text"});
+        let (block, gone) = (inherited(&block), inherited(&gone));
+        for written in
+            [Value::to_string, |block: &Value| serde_json::to_string_pretty(block).unwrap()]
+        {
+            assert_eq!(masked(&lines, &written(&block)), written(&gone));
+            let printed = |block: &Value| json!({"text": written(block), "decisions": "text"});
+            assert_eq!(masked(&lines, &printed(&block).to_string()), printed(&gone).to_string());
+        }
+    }
+
+    #[test]
+    fn what_comes_after_a_part_of_what_was_passed_on_stays() {
+        let part =
+            "{\"inherited\": {\n  \"from_completed_at\": null,\n  \"decisions\": [\"all green\"";
+        let prompt = "## Step 0: what you inherit\n- all green\n";
+        for said in [part, "\"comprehension\": {\"constraints\": [\"all green\"", prompt] {
+            let line = json!({"text": said, "more": "all green"}).to_string();
+            let own = json!({"text": "all green", "decisions": ["all green"]}).to_string();
+            let left = masked(&["all green"], &format!("{line}\n{own}\n"));
+            let gone = line.replacen("all green", "*********", 1);
+            assert_eq!(left, format!("{gone}\n{own}\n"));
         }
     }
 }

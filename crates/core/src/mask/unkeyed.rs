@@ -19,6 +19,8 @@ struct Sum {
     /// Of how it begins: the upper half of what [`Rolling`] says.
     begins: u16,
     length: usize,
+    /// The very first ones were written by another name.
+    #[serde(alias = "sum")]
     hash: String,
 }
 
@@ -67,6 +69,8 @@ mod tests {
         let written = r#"[{"begins":43467,"length":32,"hash":"b9701b24d6203065e5a33d2a36d5a9f5"}]"#;
         let known: Unkeyed = serde_json::from_str(written).unwrap();
         assert_eq!(serde_json::to_string(&known).unwrap(), written);
+        let first = r#"[{"begins":43467,"length":32,"sum":"b9701b24d6203065e5a33d2a36d5a9f5"}]"#;
+        assert_eq!(serde_json::from_str::<Unkeyed>(first).unwrap(), known);
         let filler = "all work and no play, ".repeat(500);
         let mut bytes = format!("{filler}the moon is made of green cheese{filler}").into_bytes();
         assert!(known.mask(&mut bytes));

@@ -94,8 +94,41 @@ fn line_of(file: &File, offset: u64, length: u64) -> io::Result<Option<Vec<u8>>>
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::io::Write;
+
+    use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn an_agents_own_file_is_read_until_somebody_touches_it_or_words_were_masked() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("t.jsonl");
+        fs::write(&path, "own\n").unwrap();
+        let stamp = Stamp::of(&File::open(&path).unwrap()).unwrap();
+        let kept = json!({"session": "0198c0de-0000-7000-8000-000000000001", "agent": "claude",
+            "agent_session_id": "s", "path": path, "generation": 1, "bytes": 4, "stored": 0,
+            "frames": 0, "sums": ["", ""], "stamp": stamp, "archived_at": "2026-01-01T00:00:00Z"});
+        let mut kept: Kept = serde_json::from_value(kept).unwrap();
+        let archive = Archive::new(home.path());
+        // Other words, so that it is seen which is read.
+        archive.open(kept.session, true).unwrap().unwrap().add(&mut kept, b"our\n", true).unwrap();
+        let unpacker = RefCell::new(None);
+        let first = |lines: &Lines| {
+            let line = lines.line(0, &unpacker).unwrap().unwrap();
+            let whole = archive.read_either(&lines.kept).unwrap();
+            assert_eq!(line, whole.trim_ascii_end());
+            String::from_utf8(line).unwrap()
+        };
+        let open = archive.lines(kept.clone());
+        assert_eq!(first(&open), "own");
+        let masked = Kept { masked_to: 4, ..kept.clone() };
+        assert_eq!(first(&archive.lines(masked)), "our");
+        let mut touched = fs::OpenOptions::new().append(true).open(&path).unwrap();
+        touched.write_all(b"more\n").unwrap();
+        assert_eq!(first(&open), "our", "it was open already");
+        assert_eq!(first(&archive.lines(kept)), "our");
+    }
 
     #[test]
     fn a_line_is_read_whole_however_long_it_is_and_nothing_behind_what_counts() {

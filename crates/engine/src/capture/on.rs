@@ -10,7 +10,7 @@ use heirloom_core::trust::person::Action;
 use heirloom_ledger::Ledger;
 use heirloom_repo::FileError;
 
-use super::CaptureError;
+use super::{CaptureError, untaken};
 use crate::here::Here;
 use crate::{listed, person};
 
@@ -42,11 +42,13 @@ fn add(home: &Path, repo: &str) -> io::Result<()> {
 
 /// What was captured of a repository goes on under what it is called from now on.
 pub(crate) fn rename(home: &Path, from: &str, to: &str) {
-    let listed = || {
-        if is_on(home, from) { add(home, to).and_then(|()| switch_off(home, from)) } else { Ok(()) }
-    };
-    if let Err(error) = listed() {
+    if let Err(error) = rename_in(&file(home), from, to) {
         tracing::warn!("cannot go on capturing {from} as {to}: {error}");
+    }
+    for list in untaken::lists(home) {
+        if let Err(error) = rename_in(&list, from, to) {
+            tracing::warn!("what was not imported of {from} is not known of {to}: {error}");
+        }
     }
     if let Err(error) = super::masked::rename(home, from, to) {
         tracing::warn!("what was forgotten in {from} is not known of {to}: {error}");
@@ -58,6 +60,14 @@ pub(crate) fn rename(home: &Path, from: &str, to: &str) {
     if let Err(error) = renamed {
         tracing::warn!("what was captured of {from} is not known of {to}: {error}");
     }
+}
+
+fn rename_in(list: &Path, from: &str, to: &str) -> io::Result<()> {
+    if from == to || !listed::has(list, from) {
+        return Ok(());
+    }
+    listed::add(list, to)?;
+    listed::remove(list, |known| known == from)
 }
 
 /// From now on it is not; what was taken in stays.
@@ -88,5 +98,22 @@ mod tests {
         assert!(!is_on(home.path(), ""));
         switch_all_off(home.path()).unwrap();
         assert!(all(home.path()).is_empty());
+    }
+
+    #[test]
+    fn what_is_known_of_a_repository_is_known_of_what_it_is_called_now() {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        super::super::note_untaken(home, "r1");
+        super::super::note_declined(home, "s1");
+        for repo in ["r", "s"] {
+            add(home, &format!("{repo}1")).unwrap();
+            rename(home, &format!("{repo}1"), &format!("{repo}2"));
+            rename(home, &format!("{repo}2"), &format!("{repo}2"));
+        }
+        // Another one of which all was taken in is not held back for being renamed.
+        rename(home, "t1", "t2");
+        assert_eq!(all(home), ["r2", "s2"]);
+        assert_eq!(untaken::lists(home).map(|list| listed::all(&list)), [["r2"], ["s2"]]);
     }
 }

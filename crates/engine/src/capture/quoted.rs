@@ -24,6 +24,7 @@ use heirloom_ledger::{Error, Facts, Ledger, NoteFilter, Scope, SessionFilter, Wr
 use heirloom_repo::{FileError, file};
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::Archive;
 use crate::here::Here;
@@ -73,13 +74,19 @@ pub(super) fn words(
         let summary = block.iter().flat_map(|block| block.progress_summary.lines());
         lines.extend(summary.map(str::to_owned));
     }
-    let mut others = others(ledger, session)?;
+    let others = others(ledger, session)?;
+    let said_by_line = said.clone();
     said.extend(lines.iter().filter(|line| line.len() >= TELLING && !is_heading(line)).cloned());
     said.retain(|text| !others.contains(text.trim()));
+    // A line is somebody's own wherever they say it.
     let pages = lines_of_pages(checkouts, |run| run != session.name.as_str());
-    others.extend(pages.iter().map(|line| item(line).to_owned()));
+    let others =
+        others.iter().flat_map(|text| text.lines()).chain(pages.iter().map(String::as_str));
+    let others: BTreeSet<&str> = others.map(item).collect();
     lines.retain(|line| !others.contains(item(line)));
     said.extend(lines.iter().filter(|line| line.len() >= TELLING && is_heading(line)).cloned());
+    let short = said_by_line.iter().flat_map(|text| text.lines());
+    lines.extend(short.filter(|line| !others.contains(item(line))).map(str::to_owned));
     let mut told = Vec::new();
     for each in continued.iter().chain([session]) {
         told.extend(told_of(ledger, facts, each.id, checkouts)?);
@@ -234,36 +241,52 @@ pub(super) fn records(listeners: &Listeners<'_>, words: &Words) -> Result<Vec<Qu
     }
 }
 
+/// The record without the words. Only what was said is masked: a name, a path or a verdict that reads the same stays, and so
+/// nothing becomes a record that cannot be read.
 fn instead(record: &Record, words: &Words) -> Option<Instead> {
     let mut bytes = record.body.clone().into_bytes();
     words.mask(&mut bytes);
-    let masked = Record { body: String::from_utf8(bytes).ok()?, ..record.clone() };
-    let before = body::<RunInherited>(record);
-    let inherited = body::<RunInherited>(&masked).zip(before).map(|(mut body, before)| {
-        leave_out(&mut body.inherited, &before.inherited);
-        Either::Inherited(Box::new(body))
-    });
-    let body = inherited
-        .or_else(|| body::<SessionPrompted>(&masked).map(Either::Prompted))
-        .or_else(|| Some(Either::Started(Box::new(body::<IterationStarted>(&masked)?))))
-        .or_else(|| Some(Either::Ended(Box::new(body::<IterationEnded>(&masked)?))))?;
+    let masked: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+    let masked = |field: &str| masked[field].as_str().map(str::to_owned);
+    let inherited = || {
+        let mut kept: RunInherited = body(record)?;
+        leave_out(&mut kept.inherited, words);
+        Some(Either::Inherited(Box::new(kept)))
+    };
+    let prompted = || {
+        let _: SessionPrompted = body(record)?;
+        Some(Either::Prompted(SessionPrompted { text: masked("text").unwrap_or_default() }))
+    };
+    let started = || Some(Either::Started(Box::new(body(record)?)));
+    let ended = || {
+        let kept: IterationEnded = body(record)?;
+        let (summary, why) = (masked("summary"), masked("why"));
+        Some(Either::Ended(Box::new(IterationEnded { summary, why, ..kept })))
+    };
+    let body = inherited().or_else(prompted).or_else(started).or_else(ended)?;
     let repo = record.repo.as_ref().map(|repo| repo.as_str().to_owned());
     Some(Instead { at: record.at, session: record.session, repo, body })
 }
 
-/// Leaves out what is masked: a mask tells the next one nothing.
-fn leave_out(block: &mut Inherited, before: &Inherited) {
-    let lists = [
-        (&mut block.learnings, &before.learnings),
-        (&mut block.patterns, &before.patterns),
-        (&mut block.warnings, &before.warnings),
-        (&mut block.decisions, &before.decisions),
-    ];
-    for (list, before) in lists {
-        list.retain(|text| before.contains(text));
+/// Leaves out what has the words: a mask tells the next one nothing.
+fn leave_out(block: &mut Inherited, words: &Words) {
+    let has_any = |text: &String| {
+        let alone = Inherited { learnings: vec![text.clone()], ..Inherited::default() };
+        !words.places(alone.to_json().as_bytes()).is_empty()
+    };
+    let Inherited { learnings, patterns, warnings, decisions, warnings_raised, .. } = block;
+    for list in [learnings, patterns, warnings, decisions, warnings_raised] {
+        list.retain(|text| !has_any(text));
     }
-    block.notes.retain(|note| before.notes.iter().any(|before| before.text == note.text));
-    if block.progress_summary != before.progress_summary {
+    block.notes.retain(|note| !has_any(&note.text));
+    for note in &mut block.notes {
+        note.rationale.take_if(|why| has_any(why));
+        for place in &mut note.evidence {
+            place.quote.take_if(|quote| has_any(quote));
+            place.reason.take_if(|reason| has_any(reason));
+        }
+    }
+    if has_any(&block.progress_summary) {
         block.progress_summary.clear();
     }
 }

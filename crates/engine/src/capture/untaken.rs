@@ -30,9 +30,14 @@ pub fn note_declined(home: &Path, repo: &str) {
     }
 }
 
+/// Both lists.
+pub(super) fn lists(home: &Path) -> [PathBuf; 2] {
+    [file(home), declined(home)]
+}
+
 /// Whether nobody agreed to the history of a repository.
 pub(super) fn is_held_back(home: &Path, repo: &str) -> bool {
-    listed::has(&file(home), repo) || listed::has(&declined(home), repo)
+    lists(home).iter().any(|list| listed::has(list, repo))
 }
 
 /// From now on it is said that there are some. Where that cannot be kept nothing is said, and nothing is lost.
@@ -44,7 +49,7 @@ pub fn note_untaken(home: &Path, repo: &str) {
 
 /// All of it was taken in.
 pub fn forget_untaken(home: &Path, repo: &str) {
-    for list in [file(home), declined(home)] {
+    for list in lists(home) {
         if listed::has(&list, repo)
             && let Err(error) = listed::remove(&list, |known| known == repo)
         {

@@ -300,6 +300,61 @@ fn what_stands_where_a_hook_stops_reading_is_masked_and_read_whole() {
     assert_eq!(texts, ["paint the pump", "in green"]);
 }
 
+/// All that a hook reads may be within the first line.
+#[test]
+fn a_transcript_whose_first_line_a_hook_could_not_read_whole_was_not_rewritten() {
+    let place = place();
+    let long = Conversation::new(9).prompt("paint the pump").say("in green");
+    let archived = |id| capture::Archive::new(&place.here.home).of_session(id);
+    let id = long.read_by(&place, true, 10);
+    assert!(archived(id).iter().all(|kept| kept.bytes == 0));
+    long.read_by(&place, true, u64::MAX);
+    let generations: Vec<u64> = archived(id).iter().map(|kept| kept.generation).collect();
+    assert_eq!(generations, [1]);
+    assert_eq!(kept(&place, id), long.text());
+}
+
+/// What a later session began with, after an earlier one that noted `said` is forgotten. A third one noted `own`.
+fn left_of(block: &Value, said: &[&str], own: &str) -> Value {
+    let mut place = place();
+    let session = place.session("first", None);
+    for said in said {
+        place.note(&session, Kind::Decision, said);
+    }
+    let (second, third) = (place.session("second", None), place.session("third", None));
+    place.note(&second, Kind::Decision, own);
+    let scope = Scope::session(third.id, &third.repo);
+    let inherited: Inherited = serde_json::from_value(block.clone()).unwrap();
+    let began = RunInherited { inherited, stage: None };
+    place.ledger.append(place.here.clock.now(), scope, &began).unwrap();
+    forget(&mut place, &session);
+    let kept = place.ledger.kept::<RunInherited>(&third.repo, &third.id.to_string()).unwrap();
+    let left = kept.expect("what it began with is never lost").body.inherited;
+    serde_json::to_value(left).unwrap()
+}
+
+#[test]
+fn a_block_keeps_where_its_texts_come_from_though_a_forgotten_line_says_the_same() {
+    let said = "src/auth.rs\nverified\ndecisions\ntext\nlearning\ncanary";
+    let note = json!({"kind": "learning", "text": "pumps are green", "from_session": "second",
+        "evidence": [{"path": "src/auth.rs", "line": 1, "verdict": "verified"}]});
+    let block = json!({"from_session": "second", "lineage": ["second"], "decisions": ["canary"],
+        "learnings": ["pumps are green"], "notes": [note]});
+    // By itself and as long as that, one is known everywhere.
+    let left = left_of(&block, &[said, "progress_summary", "from_completed_at"], "");
+    assert_eq!(left["learnings"], json!(["pumps are green"]));
+    assert_eq!((&left["decisions"], &left["notes"]), (&json!([]), &json!([note])));
+}
+
+#[test]
+fn a_short_line_that_another_session_noted_itself_stays_in_what_others_inherit() {
+    let block = json!({"from_session": "second", "decisions": ["use tabs", "use spades"]});
+    for own in ["use tabs", "for all of it:\n- use tabs"] {
+        let left = left_of(&block, &["as everybody does:\nuse tabs\nuse spades"], own);
+        assert_eq!(left["decisions"], json!(["use tabs"]), "{own}");
+    }
+}
+
 #[test]
 fn nothing_goes_while_a_file_cannot_be_masked_and_everything_once_it_can() {
     let (mut place, session, other) = scene();
